@@ -261,5 +261,25 @@ TEST(MeetingPathsTest, RowsOfEvenElementsAndOfAll) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
+// Two paths come to the same nine elements of p, one from the last third of the result alone. Rows of
+// that third are no rows of another.
+TEST(MeetingPathsTest, RowsOfTheLastThirdAndOfAnother) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const absl::Status status = CheckModule(R"(ENTRY e {
+  p = f32[3,3] parameter(0)
+  zero = f32[] constant(0)
+  flat = f32[9] reshape(p)
+  rows = f32[3,3] reshape(flat)
+  padded = f32[28,3] pad(rows, zero), padding=23_2x0_0
+  a = f32[3,2,14] reshape(padded)
+  places = f32[28] pad(flat, zero), padding=13_6
+  third = f32[1,2,14] reshape(places)
+  b = f32[3,2,14] pad(third, zero), padding=1_1x0_0x0_0
+  ROOT r = f32[3,2,14] add(a, b)
+})",
+                                          /*seed=*/0, &context);
+  EXPECT_TRUE(status.ok()) << status;
+}
+
 }  // namespace
 }  // namespace xla_indexing::reference

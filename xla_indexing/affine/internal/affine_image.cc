@@ -97,7 +97,6 @@ Progress TakeTopDigit(PositionalState& state, const Interval& values, Image& ima
   const int64_t stride = SizeOf(inner) / inner.back().extent;
   const int64_t high = FloorDiv(left.lower(), stride);
   if (high != FloorDiv(left.upper(), stride)) return Progress::kNone;
-  state.lost_source = true;
   inner.pop_back();
   image.c += image.k * high * stride;
   return image.Fits() ? Progress::kSome : Progress::kNoResult;
@@ -219,16 +218,16 @@ std::optional<Number> AffineImage(PositionalState& state, const Number& number, 
                                   int64_t offset, int64_t divisor, int64_t size) {
   const AffineStep step{factor, offset, divisor};
   if (std::optional<Number> undone = Undo(state, number, step, size)) return undone;
-  const bool before = std::exchange(state.lost_source, false);
   std::optional<Number> result = ComputeImage(state, number, step, size);
   // Within joins numbers are moved that are no one's index. A step that only some values take part
   // in says nothing of its result elsewhere, and other chains come to that result with other
-  // values; so they do where what is left is constant for the values of this chain only.
+  // values.
   const bool is_of_all =
-      divisor == 1 && !state.lost_source &&
+      divisor == 1 &&
       state.sources.RangeOf(number).Mul(factor).Add(offset).IsSubsetOf(Interval::OfSize(size));
-  state.lost_source = state.lost_source || before;
-  if (result && state.depth == 0 && is_of_all) state.steps.Add(step, number, *result);
+  if (result && state.depth == 0 && is_of_all && SayAllOf(state, {*result}, {number})) {
+    state.steps.Add(step, number, *result);
+  }
   return result;
 }
 

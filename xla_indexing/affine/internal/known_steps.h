@@ -42,12 +42,12 @@ class KnownSteps {
   KnownPosition* FindPosition(llvm::ArrayRef<Number> indices) const;
   // What is known of the position; nothing at first.
   KnownPosition* PositionOf(const Number& position);
-  // Adds indices to a position, if nothing is known of them yet. They have to be those of all of its
-  // values: then they are known in any chain that comes there.
+  // Adds indices to a position, if nothing is known of them yet. What is said of either has to be said
+  // of both (SayAllOf): then they are known in any chain that comes there.
   void Add(llvm::ArrayRef<Number> indices, KnownPosition* position);
 
-  // Remembers an affine step, which has to be one of all values: then its inverse gives back what
-  // there was before, in any chain.
+  // Remembers an affine step, which has to be one of all values and to keep what is said of them: then
+  // its inverse gives back what there was before, in any chain.
   void Add(const AffineStep& step, const Number& from, const Number& to);
   // What the first step to `number` was made of that `inverse` undoes, or its reverse. The result
   // has `size` values.

@@ -110,7 +110,6 @@ std::optional<Number> LinearDigit(PositionalState& state, NumberSource linear, i
   if (!end) return std::nullopt;
   const int64_t quotient = FloorDiv(linear.least, lower_factor);
   if (extent == 1 || quotient == FloorDiv(linear.greatest, lower_factor)) {
-    state.lost_source = true;
     if (extent == 1) return Number();
     return Number{Digit::Constant(FloorMod(quotient, extent), extent)};
   }

@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/affine/internal/nested.h"
 #include "xla_indexing/affine/internal/number.h"
 #include "xla_indexing/affine/internal/number_rules.h"
@@ -55,10 +54,6 @@ std::optional<NumberParts> CutDigit(PositionalState& state, const Digit& digit, 
   std::optional<NumberParts> parts =
       CutUpright(state, {digit.lower_factor, digit.extent, digit.source, false}, radix);
   if (!parts) return std::nullopt;
-  // The source is lost also where the cut was known already.
-  const auto is_constant = [](const Digit& part) { return part.IsConstant(); };
-  state.lost_source = state.lost_source || llvm::all_of(parts->low, is_constant) ||
-                      llvm::all_of(parts->high, is_constant);
   if (digit.flipped) {
     Reverse(parts->low);
     Reverse(parts->high);

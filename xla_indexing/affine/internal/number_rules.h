@@ -6,6 +6,7 @@
 //   fused_digits.cc     digits of fused sources
 //   linear_digits.cc    digits of linear sources
 //   affine_image.cc     numbers moved and scaled
+//   number_facts.cc     what is said of the values of numbers
 //
 // Each gives a form that does not depend on how a number came about. There is no result, or false,
 // where numbers do not fit int64, and past the bounds of depth and work.
@@ -17,6 +18,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "xla_indexing/affine/internal/known_steps.h"
 #include "xla_indexing/affine/internal/number.h"
 #include "xla_indexing/affine/internal/number_sources.h"
@@ -37,7 +39,6 @@ struct PositionalState {
     joins.clear();
     work = 0;
     depth = 0;
-    lost_source = false;
   }
   // Whether joins and cuts, which call each other, may nest deeper. No chain of reindexings comes
   // near this bound.
@@ -52,8 +53,6 @@ struct PositionalState {
   absl::flat_hash_map<std::pair<Digit, Digit>, std::optional<Number>> joins;
   int work = 0;
   int depth = 0;
-  // A digit of a linear source has been found to be constant.
-  bool lost_source = false;
 };
 
 // number = number + SizeOf(number) * digit, and likewise for all digits of `more`.
@@ -82,6 +81,12 @@ std::optional<Number> AffineImage(PositionalState& state, const Number& number, 
 // Takes the offsets of the number's linear digits out of it and gives them back. Its most
 // significant digit then has no more room than it needs.
 std::optional<int64_t> MoveOffsetsOut(PositionalState& state, Number& number);
+
+// Whether the linear sources of `made` say all that those of the numbers say that `made` was made of.
+// Both are equal wherever that is true. So any chain that comes to `made` may take the other numbers
+// for it. Where they say more, only the chain that has made it may: that its values leave a digit
+// constant, or that a divisor leaves no rest, is not seen in `made`.
+bool SayAllOf(PositionalState& state, llvm::ArrayRef<Number> made, llvm::ArrayRef<Number> of);
 
 }  // namespace xla_indexing::internal
 

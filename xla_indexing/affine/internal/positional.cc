@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/affine/internal/instance_pool.h"
 #include "xla_indexing/affine/internal/number.h"
@@ -78,57 +77,6 @@ std::optional<Number> Linearize(PositionalState& state, llvm::ArrayRef<Number> i
   return position;
 }
 
-// Whether the indices are those of the position in any chain. A constant above digits may have made
-// them a number of greater range, to which other chains come with values that the indices do not have.
-bool AreOfAllValues(const NumberSources& sources, llvm::ArrayRef<Number> indices,
-                    const Number& position) {
-  Number digits;
-  bool is_moved = false;
-  for (const Number& index : llvm::reverse(indices)) {
-    is_moved = is_moved || sources.IsMoved(index);
-    digits.append(index.begin(), index.end());
-  }
-  return !is_moved || sources.RangeOf(position).IsSubsetOf(sources.RangeOf(digits));
-}
-
-// The moved sources that the number is made of. They nest no deeper than rules do (MayNest).
-void AddMovedSources(const NumberSources& sources, const Number& number,
-                     llvm::SmallDenseSet<uint32_t, 8>& ids) {
-  for (const Digit& digit : number) {
-    if (digit.IsConstant() || !sources[digit.source].is_moved) continue;
-    if (ids.insert(digit.source).second) {
-      AddMovedSources(sources, sources[digit.source].number, ids);
-    }
-  }
-}
-
-// Whether the source says nothing that is not true of all values of its number.
-bool HoldsForAllValues(const NumberSources& sources, const NumberSource& linear) {
-  return linear.modulus == 1 && sources.RangeOf(linear.number)
-                                    .Mul(linear.factor)
-                                    .Add(linear.offset)
-                                    .IsSubsetOf(Interval::Closed(linear.least, linear.greatest));
-}
-
-// Whether the position is that of its indices in any chain. Both are equal wherever what linear sources
-// say of their values is true, and what those of the indices say is true in a chain that has these. So
-// they have to be all that the position has, but for those that always hold: a digit of one may have
-// become a constant, so that it is not among the indices, and other chains come to these where it
-// leaves a rest or its range.
-bool SayAllOf(const NumberSources& sources, llvm::ArrayRef<Number> indices,
-              const Number& position) {
-  if (!sources.IsMoved(position)) return true;
-  llvm::SmallDenseSet<uint32_t, 8> of_position;
-  llvm::SmallDenseSet<uint32_t, 8> of_indices;
-  AddMovedSources(sources, position, of_position);
-  for (const Number& index : indices) AddMovedSources(sources, index, of_indices);
-  return llvm::all_of(of_position, [&](uint32_t id) {
-    const NumberSource& source = sources[id];
-    return source.kind != NumberSource::Kind::kLinear || of_indices.contains(id) ||
-           HoldsForAllValues(sources, source);
-  });
-}
-
 }  // namespace
 
 std::optional<llvm::SmallVector<Number, 4>> PositionalAlgebra::Reshape(
@@ -139,7 +87,7 @@ std::optional<llvm::SmallVector<Number, 4>> PositionalAlgebra::Reshape(
     const std::optional<Number> linearized = Linearize(*state_, indices);
     if (!linearized) return std::nullopt;
     position = steps.PositionOf(*linearized);
-    if (AreOfAllValues(state_->sources, indices, *linearized)) steps.Add(indices, position);
+    if (SayAllOf(*state_, {*linearized}, indices)) steps.Add(indices, position);
   }
   if (const KnownPosition::Indices* known = position->FindIndices(to)) return *known;
   llvm::SmallVector<Number, 4> result(to.size());
@@ -151,7 +99,7 @@ std::optional<llvm::SmallVector<Number, 4>> PositionalAlgebra::Reshape(
     rest = std::move(parts->high);
   }
   if (!to.empty()) result[0] = std::move(rest);
-  if (SayAllOf(state_->sources, result, position->position)) steps.Add(result, position);
+  if (SayAllOf(*state_, result, {position->position})) steps.Add(result, position);
   return result;
 }
 
