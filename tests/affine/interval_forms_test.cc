@@ -89,6 +89,20 @@ TEST_F(IntervalFormsTest, AModTakesThePlaceOfAFloorOfFewValues) {
   EXPECT_EQ(Simplified(D(0) * 3 - (-D(0)).floorDiv(6) * 5, -3, 4), "d0 * 4 + (d0 * 4) mod 5");
 }
 
+// On [-3, 4] d0 floordiv 12 is -1 below 0, and 0 from there on, as (d0 floordiv 2) floordiv 5 is.
+TEST_F(IntervalFormsTest, FunctionsOfADivisionOfFewValuesAreFound) {
+  EXPECT_EQ(Simplified(D(0).floorDiv(2) - D(0).floorDiv(12) * 5, -3, 4), "(d0 floordiv 2) mod 5");
+  EXPECT_EQ(Simplified((D(0) + D(0).floorDiv(8)) % 2, -3, 4), "(d0 mod 5) mod 2");
+  EXPECT_EQ(Simplified((((D(0) * 3).floorDiv(11)) % 2) * 4, 0, 9), "((d0 floordiv 4) mod 2) * 4");
+}
+
+// d1 - d0 is in [-12, 4], where 7*L + 24 and L + 3 have multiples of 32 and of 5 at the same places.
+TEST_F(IntervalFormsTest, ASumOfFewValuesIsLikeAVariable) {
+  const std::vector<Interval> box = {Interval::Closed(0, 9), Interval::Closed(-3, 4)};
+  const AffineExpr e = (D(1) * 7 - D(0) * 7 + 24).floorDiv(32);
+  EXPECT_EQ(ToString(ExprSimplifier(&context_, box, {}).Simplify(e)), "(-d0 + d1 + 3) floordiv 5");
+}
+
 // A variable has 48 values in [-7, 40].
 TEST_F(IntervalFormsTest, DivisionsInDivisionsThatAreOneFloorAreFoundForManyValues) {
   EXPECT_EQ(

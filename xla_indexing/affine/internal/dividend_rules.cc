@@ -3,6 +3,8 @@
 //   k*a in X goes to Q                                             m divides k
 //   f(x) = f(l) + (f(l+1) - f(l))*(x - l)                          X depends on x in [l, l+1] alone
 //   R = g*(H + t) + (L - t*g), a split                             g | m, L in [t*g, t*g + g - 1]
+//   floor((k*x + Y)/m) = floor((k*x + u)/m)                        Y in [u, v], and the same with v, for
+//                                                                  each of the few values of x
 //   R in its form with the most digits                             it has no more terms
 //   c*(X mod n) + R = c*X + R',  R' = R - c*n*floor(X/n)           m divides what floor(X/n) has in R'
 //   coefficients become their residues in (-m/2, m/2]
@@ -175,6 +177,74 @@ bool SplitWithoutCarry(SimplifierState& state, Division& division, DivisionSplit
            !HaveTwoQuotients(state, CornerValuesOf(rest, g), g) &&
            SplitByRadix(state, rest, g, split);
   });
+}
+
+// --- Terms without effect
+
+namespace {
+
+// Whether k*x has few values, and not all multiples of gcd(k, m) as residues.
+bool HasFewResidues(const AtomTerm& term, int64_t m) {
+  constexpr uint64_t kMostValues = 64;
+  const Interval& range = term.atom->range;
+  if (!range.has_lower() || !range.has_upper()) return false;
+  const uint64_t width =
+      static_cast<uint64_t>(range.upper()) - static_cast<uint64_t>(range.lower());
+  return width < kMostValues && width + 1 < static_cast<uint64_t>(m) &&
+         width + 1 < static_cast<uint64_t>(m / Gcd(term.coefficient, m));
+}
+
+// Whether the other terms take values less than m apart, as far as the ranges of their atoms say.
+bool AreOthersNarrow(const QuasiAffineSum& sum, const AtomTerm& term, int64_t m) {
+  Int128 width = 0;
+  return llvm::all_of(sum.terms(), [&](const AtomTerm& other) {
+    const Interval& range = other.atom->range;
+    if (other.atom == term.atom) return true;
+    if (!range.has_lower() || !range.has_upper()) return false;
+    const Int128 apart = Int128{range.upper()} - range.lower();
+    const Int128 factor = other.coefficient < 0 ? -Int128{other.coefficient} : other.coefficient;
+    if (apart >= m || factor >= m) return false;
+    width += apart * factor;
+    return width < m;
+  });
+}
+
+// Whether floor((k*x + u)/m) = floor((k*x + v)/m) for every x of its few values.
+bool HaveEqualQuotients(const AtomTerm& term, const Interval& other, int64_t m) {
+  if (!other.has_lower() || !other.has_upper()) return false;
+  const Interval& range = term.atom->range;
+  // The residues of the numbers are below m, so that their sum may be looked at in 128 bits.
+  const Int128 step = FloorMod(term.coefficient, m);
+  Int128 residue = (step * FloorMod(range.lower(), m) + FloorMod(other.lower(), m)) % m;
+  const Int128 apart = Int128{other.upper()} - other.lower();
+  for (Int128 x = range.lower(); x <= range.upper(); ++x) {
+    if (residue + apart >= m) return false;
+    residue += step;
+    if (residue >= m) residue -= m;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<QuasiAffineSum> DropWithoutCarry(SimplifierState& state, Division& division) {
+  const QuasiAffineSum& rest = division.rest;
+  if (rest.terms().size() < 2) return std::nullopt;
+  for (const AtomTerm& term : rest.terms()) {
+    if (!AreOthersNarrow(rest, term, division.m) || !HasFewResidues(term, division.m)) continue;
+    QuasiAffineSum others = rest;
+    others.RemoveTerm(term.atom);
+    const Interval range = state.known.SumOfRanges(others);
+    if (!HaveEqualQuotients(term, range, division.m)) continue;
+    others.SubtractConstant(range.lower());
+    if (!others.valid()) continue;
+    QuasiAffineSum kept(range.lower());
+    kept.AddNewTerm(term.atom, term.coefficient);
+    division.rest = std::move(kept);
+    division.RestHasChanged();
+    return others;
+  }
+  return std::nullopt;
 }
 
 // --- Normalization

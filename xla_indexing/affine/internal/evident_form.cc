@@ -97,9 +97,9 @@ PlaceInSum PlaceOfVariable(AffineExpr variable) {
 
 // The digit's place, where it is one that stays as it is beside a constant; its variable is told apart
 // by `variable`.
-std::optional<PlaceInSum> PlaceOfDigit(AffineExpr e, int64_t constant, IntervalOfVariable range_of,
-                                       AffineExpr& variable) {
-  const std::optional<DivisionByNumber> outer = AsDivision(e);
+std::optional<PlaceInSum> PlaceOfDigit(const Term& term, int64_t constant,
+                                       IntervalOfVariable range_of, AffineExpr& variable) {
+  const std::optional<DivisionByNumber> outer = AsDivision(term.atom);
   if (!outer) return std::nullopt;
   variable = outer->dividend;
   int64_t lower_factor = 1;
@@ -126,6 +126,11 @@ std::optional<PlaceInSum> PlaceOfDigit(AffineExpr e, int64_t constant, IntervalO
     // With two values the floor may be one with another divisor and without the constant.
     const bool has_two_values = last / outer->divisor - first / outer->divisor < 2;
     if (!outer->is_mod && constant != 0 && has_two_values) return std::nullopt;
+    // Two divisions of few values may be others, in which the factor or the constant is spared.
+    const bool has_few_values = range->upper() - range->lower() < kMostValuesOfNested;
+    if (is_nested && has_few_values && (term.coefficient != 1 || constant != 0)) {
+      return std::nullopt;
+    }
   }
   PlaceInSum place = PlaceOfVariable(variable);
   const bool is_dim = place.summand_class == SummandClass::kDim;
@@ -175,7 +180,7 @@ bool IsSumOfDigits(AffineExpr e, IntervalOfVariable range_of) {
       linear.push_back(variable);
     } else {
       if (term.coefficient < 1) return false;
-      place = PlaceOfDigit(term.atom, constant, range_of, variable);
+      place = PlaceOfDigit(term, constant, range_of, variable);
       if (!place || !seen.Add(variable)) return false;
       has_digits = true;
     }
@@ -192,7 +197,20 @@ struct PartOfDividend {
   // How far apart the values of r*v are, where r is the residue of a in (-m/2, m/2]: those of a*v are
   // no nearer.
   Int128 width;
+  // How far apart the values of v are.
+  Int128 width_of_variable;
 };
+
+// Whether the other summands may leave the dividend, since the values of one are so few that no other
+// multiple of m is reached (dividend_rules.cc).
+bool MayDropOthers(llvm::ArrayRef<PartOfDividend> parts, int64_t m) {
+  Int128 all = 0;
+  for (const PartOfDividend& part : parts) all += part.width;
+  return parts.size() > 1 && llvm::any_of(parts, [&](const PartOfDividend& part) {
+           return part.width_of_variable < kMostValuesOnInterval &&
+                  part.width_of_variable + 1 < m / Gcd(m, part.a) && all - part.width < m;
+         });
+}
 
 // Whether floor(R / m) and R mod m have no split: where g divides m and L has the summands of R that
 // g does not divide, L takes values that are g or more apart. The g that matter are m, its gcds with
@@ -233,6 +251,13 @@ bool IsLoneDivision(AffineExpr e, IntervalOfVariable range_of) {
   constexpr size_t kMostParts = 8;
   constexpr Int128 kUnbounded = Int128{1} << 120;
   llvm::SmallVector<PartOfDividend, kMostParts> parts;
+  // Of the dividend without the constant.
+  Int128 width_of_all = 0;
+  Int128 lower_of_all = 0;
+  int64_t gcd = 0;
+  Int128 width_of_residues = 0;
+  bool are_reduced = false;
+  int64_t gcd_of_residues = 0;
   std::optional<PlaceInSum> next;
   while (rest) {
     const Term term = TakeLastSummand(rest);
@@ -251,17 +276,28 @@ bool IsLoneDivision(AffineExpr e, IntervalOfVariable range_of) {
       width = Int128{range->upper()} - range->lower();
       const bool is_alone = !rest && parts.empty();
       if (width < (is_alone ? 2 : 1)) return false;
-      // On few values there may be a floor with a smaller divisor.
-      const bool has_other_floors = is_alone && !division->is_mod &&
-                                    width < kMostValuesOfVariable &&
-                                    (a != 1 || constant != 0 || range->lower() < 0);
-      if (has_other_floors) return false;
-      const int64_t residue = a % m;
-      width *= std::min(residue, m - residue);
+      lower_of_all += Int128{a} * range->lower();
     }
-    parts.push_back({a, width});
+    const Int128 width_of_variable = width;
+    width_of_all = std::min(kUnbounded, width_of_all + std::min(kUnbounded / a, width) * a);
+    gcd = Gcd(gcd, a);
+    const int64_t residue = a % m;
+    if (width != kUnbounded) width *= std::min(residue, m - residue);
+    gcd_of_residues = Gcd(gcd_of_residues, std::min(residue, m - residue));
+    are_reduced = are_reduced || a > m - residue;
+    width_of_residues = std::min(kUnbounded, width_of_residues + width);
+    parts.push_back({a, width, width_of_variable});
   }
-  return !parts.empty() && HasNoSplit(parts, m);
+  if (parts.empty()) return false;
+  // On few values of the sum, or of that with the residues of its coefficients, there may be a floor with a
+  // smaller divisor. Residues may be multiples of a smaller sum.
+  const Int128 width_of_sum = std::min(width_of_all / gcd, width_of_residues / gcd_of_residues);
+  const bool has_other_floors =
+      !division->is_mod && (gcd != 1 || constant != 0 || lower_of_all < 0 || are_reduced);
+  if (width_of_sum < kMostValuesOnInterval && (has_other_floors || gcd_of_residues > gcd)) {
+    return false;
+  }
+  return !MayDropOthers(parts, m) && HasNoSplit(parts, m);
 }
 
 // Uses k*E = k*(E mod n) + k*n*floor(E/n) where two of the three stand in the sum, E beside a division

@@ -5,6 +5,7 @@
 //   floor(X / m), known to be irreducible
 //   f(x) = f(l) + (f(l+1) - f(l))*(x - l)                          X depends on x in [l, l+1] alone
 //   floor((m*Q + g*H + L) / m) = Q + floor((H + t) / (m/g))        g | m, L in [t*g, t*g + g - 1]
+//   floor((k*x + Y) / m) = floor((k*x + u) / m)                    Y in [u, v], the same with v for all x
 //   floor(R / m) = floor((R - r) / m)                              R = r (mod g), g | m, 0 <= r < g
 //   floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m))         a*m fits int64
 //   floor((R - floor(Y/a)) / m) = floor((a*R - Y + a - 1) / (a*m)) a*m fits int64
@@ -139,6 +140,10 @@ QuasiAffineSum FloorByRule(SimplifierState& state, const QuasiAffineSum& dividen
     result.AddScaled(division.quotient, 1);
   } else if (LinearInTwoValues(state, division.rest, quotient, result)) {
     rule = kOfTwoValues;
+    result.AddScaled(division.quotient, 1);
+  } else if (DropWithoutCarry(state, division)) {
+    rule = "floor((k*x + Y) / m) = floor((k*x + u) / m)";
+    result = FloorDivide(state, division.rest, m);
     result.AddScaled(division.quotient, 1);
   } else {
     result = FloorOfNormal(state, division, rule);

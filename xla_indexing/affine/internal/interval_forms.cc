@@ -1,4 +1,4 @@
-// The forms of a function of a variable x that is told by its values, since these are few
+// The forms of a function of a sum of variables x that is told by its values, since these are few
 // (affine/internal/values_in_turn.h). With steps D(x) = f(x + 1) - f(x),
 //
 //   e*x + c'                             D is e
@@ -7,6 +7,12 @@
 //
 // The floor grows where f does exactly if a/n lies between two numbers, which any two places say
 // something of, and for each a and n the constants c are an interval.
+//
+// Where there is none of these, f may be e*x and such a function of a division of x, which stands in
+// another division then:
+//
+//   e*x + k*((a*F + c) op n) + c'        D is e where F = floor((b*x + d)/m) does not grow, 0 < b < m
+//   e*x + k*((a*M + c) op n) + c'        f(x + m) - f(x) is e*m, M = (b*x + d) mod m
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -69,7 +75,8 @@ FormSize SizeOfNumber(int64_t number, int64_t nodes_of_one, int64_t nodes) {
   return {nodes, number < 0 ? -number : number};
 }
 
-// x, or the constants, in the dividend and beside the division, of which any z may change places.
+// A variable of x, or the constants, in the dividend and beside the division, of which any z may change
+// places.
 FormSize SizeOfColumn(const OneDivision& form, int64_t inside, int64_t beside, bool is_constant) {
   const int64_t nodes_of_one = 2;
   const int64_t nodes = is_constant ? 2 : 4;
@@ -87,11 +94,16 @@ FormSize SizeOfColumn(const OneDivision& form, int64_t inside, int64_t beside, b
   return least;
 }
 
-FormSize SizeAsItIs(const OneDivision& form) {
+FormSize SizeAsItIs(const OneDivision& form, const FunctionOnInterval& function) {
   FormSize size = {0, form.n};
-  size.Add(SizeOfColumn(form, form.a, form.of_x, false));
+  bool has_one = false;
+  for (const auto& [variable, in_x] : function.one_sum.terms()) {
+    const int64_t beside = form.of_x * in_x + function.beside.CoefficientOf(variable);
+    size.Add(SizeOfColumn(form, form.a * in_x, beside, false));
+    has_one = has_one || FloorMod(form.a * in_x, form.n) == 1;
+  }
   // factor*(Y mod n) + c = (factor*Y + c) mod (factor*n) where 0 <= c < factor.
-  if (form.is_mod && form.factor > 1 && FloorMod(form.a, form.n) != 1) {
+  if (form.is_mod && form.factor > 1 && !has_one) {
     const bool goes_in = form.constant >= 0 && form.constant < form.factor;
     size.Add(SizeOfColumn(form, form.c, goes_in ? 0 : form.constant, true));
     if (goes_in && form.constant != 0 && FloorMod(form.c, form.n) == 0) size.nodes += 2;
@@ -102,27 +114,42 @@ FormSize SizeAsItIs(const OneDivision& form) {
   return size;
 }
 
+// A form, and how long it is.
+struct FoundForm {
+  FormSize size;
+  OneDivision form;
+};
+
+// Keeps the forms that look shortest, in order. The form that was found first comes first of equal ones.
+template <typename Form>
+void KeepShortest(const Form& found, llvm::SmallVectorImpl<Form>& kept) {
+  auto* at =
+      llvm::upper_bound(kept, found, [](const Form& a, const Form& b) { return a.size < b.size; });
+  kept.insert(at, found);
+  if (kept.size() > kMostFormsOnInterval) kept.pop_back();
+}
+
 class FormsOnInterval {
  public:
-  FormsOnInterval(SimplifierState* state, const FunctionOfVariable* function,
-                  llvm::SmallVectorImpl<QuasiAffineSum>* forms)
-      : state_(*state),
-        function_(*function),
+  // Where x is to stand in a division alone no other forms are looked for.
+  explicit FormsOnInterval(const FunctionOnInterval* function, bool is_alone = false)
+      : function_(*function),
         values_(function->values),
-        first_(function->variable->range.lower()),
-        forms_(*forms) {}
+        first_(function->first),
+        is_alone_(is_alone) {}
 
-  bool Add() {
+  bool Find() {
     if (!FindGrowth()) return false;
     if (k_ == 0) {
-      AddForm({false, 0, 0, 1, 0, e_, values_[0] - e_ * first_});
+      found_.push_back({{}, {false, 0, 0, 1, 0, e_, values_[0] - e_ * first_}});
       return true;
     }
     if (!FindSlopes()) return false;
     FindForms();
-    for (const Found& found : found_) AddForm(found.form);
     return true;
   }
+
+  llvm::ArrayRef<FoundForm> found() const { return found_; }
 
  private:
   // e, k, and what the floor has grown by: f is f(first) + e*i + k*grown[i].
@@ -238,52 +265,183 @@ class FormsOnInterval {
     }
   }
 
-  void Take(const OneDivision& form) {
-    const Found found{std::min(SizeAsItIs(form), SizeAsItIs(form.Negated())), form};
-    auto* at = llvm::upper_bound(found_, found,
-                                 [](const Found& a, const Found& b) { return a.size < b.size; });
-    found_.insert(at, found);
-    if (found_.size() > kMostFormsOnInterval) found_.pop_back();
-  }
-
-  void AddForm(const OneDivision& form) {
-    QuasiAffineSum sum = function_.beside;
-    sum.AddConstant(form.constant);
-    sum.AddTerm(function_.variable, form.of_x);
-    if (form.factor != 0) {
-      QuasiAffineSum dividend(form.c);
-      dividend.AddTerm(function_.variable, form.a);
-      sum.AddScaled(
-          form.is_mod ? Modulo(state_, dividend, form.n) : FloorDivide(state_, dividend, form.n),
-          form.factor);
+  void Take(OneDivision form) {
+    if (is_alone_ && form.of_x != 0) {
+      if (form.is_mod || form.of_x % form.factor != 0) return;
+      form.a += form.of_x / form.factor * form.n;
+      form.of_x = 0;
     }
-    if (sum.valid() && !llvm::is_contained(forms_, sum)) forms_.push_back(std::move(sum));
+    KeepShortest(
+        {std::min(SizeAsItIs(form, function_), SizeAsItIs(form.Negated(), function_)), form},
+        found_);
   }
 
-  struct Found {
-    FormSize size;
-    OneDivision form;
-  };
-
-  SimplifierState& state_;
-  const FunctionOfVariable& function_;
+  const FunctionOnInterval& function_;
   const llvm::ArrayRef<int64_t> values_;
   const int64_t first_;
-  llvm::SmallVectorImpl<QuasiAffineSum>& forms_;
+  const bool is_alone_;
   int64_t e_ = 0;
   int64_t k_ = 0;
-  llvm::SmallVector<int64_t, kMostValuesOfVariable> grown_;
+  llvm::SmallVector<int64_t, kMostValuesOnInterval> grown_;
   // a/n is between these.
   Slope low_{-1, 1};
   Slope high_{2, 1};
+  llvm::SmallVector<FoundForm, kMostFormsOnInterval + 1> found_;
+};
+
+QuasiAffineSum DividendOf(const OneDivision& form, const QuasiAffineSum& x) {
+  QuasiAffineSum dividend(form.c);
+  dividend.AddScaled(x, form.a);
+  return dividend;
+}
+
+// Looks for the divisions of x that f is a function of.
+class NestedFormsOnInterval {
+ public:
+  explicit NestedFormsOnInterval(const FunctionOnInterval* function)
+      : function_(*function), values_(function->values) {}
+
+  struct Found {
+    FormSize size;
+    OneDivision inner;  // with the factor 1, and e*x beside
+    OneDivision outer;  // of the inner division in the place of x
+  };
+
+  llvm::ArrayRef<Found> Find() {
+    const auto size = static_cast<int64_t>(values_.size());
+    for (int64_t m = 2; m <= std::min(size, kMostInnerNumber); ++m) {
+      const std::optional<int64_t> along = StepsOfPeriod(m);
+      for (int64_t b = 1; b < m; ++b) {
+        if (Gcd(b, m) != 1) continue;
+        for (int64_t d = 0; d < m; ++d) {
+          TakeInner({false, b, d, m, 1, 0, 0});
+          // The others are the same but for signs.
+          if (along && 2 * b <= m) TakeInner({true, b, d, m, 1, *along, 0});
+        }
+      }
+    }
+    return found_;
+  }
+
+ private:
+  static constexpr int64_t kMostInnerNumber = 16;
+
+  int64_t ArgumentAt(size_t i) const { return function_.first + static_cast<int64_t>(i); }
+
+  // The e with f(x + m) - f(x) = e*m everywhere.
+  std::optional<int64_t> StepsOfPeriod(int64_t m) const {
+    const auto period = static_cast<size_t>(m);
+    if (values_.size() == period) return 0;
+    const int64_t more = values_[period] - values_[0];
+    for (size_t i = period; i < values_.size(); ++i) {
+      if (values_[i] - values_[i - period] != more) return std::nullopt;
+    }
+    return ExactQuotient(more, m);
+  }
+
+  void TakeInner(OneDivision inner) {
+    if (!inner.is_mod) {
+      const std::optional<int64_t> step = StepWithoutGrowth(inner);
+      if (!step) return;
+      inner.of_x = *step;
+    }
+    if (!ReadAlong(inner)) return;
+    FormsOnInterval outer(&along_inner_, /*is_alone=*/true);
+    if (!outer.Find()) return;
+    for (const auto& [size, form] : outer.found()) {
+      if (form.factor == 0) continue;
+      Found found{SizeOfInner(inner), inner, form};
+      found.size.Add(size);
+      KeepShortest(found, found_);
+    }
+  }
+
+  // The only D(x) where the floor does not grow from x to x + 1.
+  std::optional<int64_t> StepWithoutGrowth(const OneDivision& inner) const {
+    std::optional<int64_t> step;
+    for (size_t i = 1; i < values_.size(); ++i) {
+      if (inner.DividedAt(ArgumentAt(i)) != inner.DividedAt(ArgumentAt(i - 1))) continue;
+      const int64_t more = values_[i] - values_[i - 1];
+      if (step.value_or(more) != more) return std::nullopt;
+      step = more;
+    }
+    return step;
+  }
+
+  // f without e*x as a function of the inner division, each value of which it has between the least and
+  // the greatest.
+  bool ReadAlong(const OneDivision& inner) {
+    const bool is_mod = inner.is_mod;
+    along_inner_.first = is_mod ? 0 : inner.DividedAt(function_.first);
+    const int64_t last = is_mod ? inner.n - 1 : inner.DividedAt(ArgumentAt(values_.size() - 1));
+    along_inner_.values.assign(static_cast<size_t>(last - along_inner_.first) + 1, 0);
+    if (along_inner_.values.size() < 3) return false;
+    for (size_t i = 0; i < values_.size(); ++i) {
+      const int64_t x = ArgumentAt(i);
+      along_inner_.values[static_cast<size_t>(inner.DividedAt(x) - along_inner_.first)] =
+          values_[i] - inner.of_x * x;
+    }
+    return true;
+  }
+
+  FormSize SizeOfInner(const OneDivision& inner) const {
+    FormSize size = {0, inner.n};
+    for (const auto& [variable, in_x] : function_.one_sum.terms()) {
+      const int64_t residue = FloorMod(inner.a * in_x, inner.n);
+      size.Add(std::min(SizeOfNumber(residue, 2, 4), SizeOfNumber(residue - inner.n, 2, 4)));
+      size.Add(SizeOfNumber(inner.of_x * in_x + function_.beside.CoefficientOf(variable), 2, 4));
+    }
+    size.Add(SizeOfNumber(inner.c, 2, 2));
+    return size;
+  }
+
+  const FunctionOnInterval& function_;
+  const llvm::ArrayRef<int64_t> values_;
+  FunctionOnInterval along_inner_;
   llvm::SmallVector<Found, kMostFormsOnInterval + 1> found_;
 };
 
 }  // namespace
 
-bool AddFormsOnInterval(SimplifierState& state, const FunctionOfVariable& function,
+bool AddFormsOnInterval(SimplifierState& state, const FunctionOnInterval& function,
                         llvm::SmallVectorImpl<QuasiAffineSum>& forms) {
-  return FormsOnInterval(&state, &function, &forms).Add();
+  FormsOnInterval search(&function);
+  if (!search.Find()) return false;
+  for (const auto& [size, form] : search.found()) {
+    QuasiAffineSum sum = function.beside;
+    sum.AddConstant(form.constant);
+    sum.AddScaled(function.one_sum, form.of_x);
+    if (form.factor != 0) {
+      const QuasiAffineSum dividend = DividendOf(form, function.one_sum);
+      sum.AddScaled(
+          form.is_mod ? Modulo(state, dividend, form.n) : FloorDivide(state, dividend, form.n),
+          form.factor);
+    }
+    if (sum.valid() && !llvm::is_contained(forms, sum)) forms.push_back(std::move(sum));
+  }
+  return true;
+}
+
+void AddNestedFormsOnInterval(SimplifierState& state, const FunctionOnInterval& function,
+                              llvm::SmallVectorImpl<QuasiAffineSum>& nested) {
+  // As many as count as ten steps.
+  constexpr size_t kTermsOfSearch = 64 * 3;
+  if (static_cast<int64_t>(function.values.size()) > kMostValuesOfNested) return;
+  if (!state.work.Take(kTermsOfSearch)) return;
+  NestedFormsOnInterval search(&function);
+  for (const auto& [size, inner, outer] : search.Find()) {
+    const Atom* x =
+        WrittenDivision(state, DividendOf(inner, function.one_sum), inner.is_mod, inner.n);
+    if (x == nullptr) continue;
+    const Atom* division =
+        WrittenDivision(state, DividendOf(outer, QuasiAffineSum::Of(x)), outer.is_mod, outer.n);
+    if (division == nullptr) continue;
+    QuasiAffineSum sum = function.beside;
+    sum.AddConstant(outer.constant);
+    sum.AddScaled(function.one_sum, inner.of_x);
+    sum.AddTerm(division, outer.factor);
+    if (sum.valid()) nested.push_back(std::move(sum));
+  }
 }
 
 }  // namespace xla_indexing::internal

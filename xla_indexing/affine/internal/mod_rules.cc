@@ -7,6 +7,8 @@
 //   X mod m = r                                                    X = r (mod m)
 //   (m*Q + g*H + L) mod m = g*((H + t) mod (m/g)) + L - t*g        g | m, L in [t*g, t*g + g - 1]
 //   (c*(Y mod n) + R) mod m = (c*Y - c*n*floor(Y/n) + R) mod m     the sum becomes no longer
+//   (k*x + Y) mod m = (k*x + u) mod m + Y - u                      Y in [u, v], and floor((k*x + u) / m)
+//                                                                  is the same with v for all x
 //   (Z + 1) mod 2 = 1 - Z mod 2
 //   (-X) mod m = m - 1 - (X - 1) mod m                             the leading coefficient is > 0
 //   R mod m, an atom                                               min R in [0, m - 1]
@@ -138,6 +140,13 @@ QuasiAffineSum ModuloByRule(SimplifierState& state, const QuasiAffineSum& divide
   }
   if (LinearInTwoValues(state, division.rest, remainder, result)) {
     rule = kLinearInTwoValues;
+    return result;
+  }
+  if (const auto dropped = DropWithoutCarry(state, division)) {
+    rule = "(k*x + Y) mod m = (k*x + u) mod m + Y - u";
+    result = Modulo(state, division.rest, m);
+    result.AddScaled(*dropped, 1);
+    Join(state, result);
     return result;
   }
   if (m == 2 && division.rest.constant() == 1) {

@@ -392,13 +392,14 @@ class NestedSearch {
   llvm::SmallVector<Found, kMostNestedOfValues + 1> found_;
 };
 
-// A division that is only written.
-const Atom* WrittenDivision(SimplifierState& state, QuasiAffineSum dividend,
-                            const NestedForm& form) {
+}  // namespace
+
+const Atom* WrittenDivision(SimplifierState& state, QuasiAffineSum dividend, bool is_mod,
+                            int64_t divisor) {
   if (!dividend.valid() || dividend.IsConstant()) return nullptr;
   Atom& division = *state.atoms.New();
-  division.kind = form.is_mod ? Atom::Kind::kMod : Atom::Kind::kFloor;
-  division.divisor = form.n;
+  division.kind = is_mod ? Atom::Kind::kMod : Atom::Kind::kFloor;
+  division.divisor = divisor;
   division.written.divisions = 1;
   for (const AtomTerm& term : dividend.terms()) {
     division.written.divisions += term.atom->written.divisions;
@@ -407,8 +408,6 @@ const Atom* WrittenDivision(SimplifierState& state, QuasiAffineSum dividend,
   division.written.dividend = std::move(dividend);
   return &division;
 }
-
-}  // namespace
 
 void AddNestedFormsOfValues(SimplifierState& state, const FunctionOfOneSum& function,
                             llvm::SmallVectorImpl<QuasiAffineSum>& nested) {
@@ -425,7 +424,7 @@ void AddNestedFormsOfValues(SimplifierState& state, const FunctionOfOneSum& func
     dividend.AddScaled(
         form.inner_is_mod ? Modulo(state, inner, form.m) : FloorDivide(state, inner, form.m),
         form.factor);
-    const Atom* division = WrittenDivision(state, std::move(dividend), form);
+    const Atom* division = WrittenDivision(state, std::move(dividend), form.is_mod, form.n);
     if (division == nullptr) continue;
     QuasiAffineSum sum = function.beside;
     sum.AddConstant(form.constant_beside);

@@ -184,13 +184,16 @@ class FormsOfValues {
 
 }  // namespace
 
-void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum, bool has_fewest,
+void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum, const KnownOfForms& known,
                       llvm::SmallVectorImpl<QuasiAffineSum>& forms,
                       llvm::SmallVectorImpl<QuasiAffineSum>& nested) {
-  if (const auto function = AsFunctionOfVariable(sum)) {
+  if (const auto function = AsFunctionOnInterval(sum)) {
     if (AddFormsOnInterval(state, *function, forms)) return;
+    if (!known.has_one_division && !known.is_least) {
+      AddNestedFormsOnInterval(state, *function, nested);
+    }
   }
-  if (has_fewest) return;
+  if (known.has_one_division || known.has_one_form) return;
   const std::optional<FunctionOfOneSum> function = AsFunctionOfOneSum(sum);
   if (!function || function->values.Period() > kMostSteps) return;
   FormsOfValues(&state, &*function, &forms, &nested).Add();

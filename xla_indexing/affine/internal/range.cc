@@ -142,12 +142,12 @@ Interval RangeOf(SimplifierState& state, const QuasiAffineSum& sum) {
   if (sum.terms().size() < 2 || IsLinear(sum)) return range;
   if (state.known.IsBox() && IsReached(range, CornerValuesOf(sum))) return range;
   if (!state.known.HasBounds() && HasIndependentDigits(sum)) return range;
-  if (const std::optional<FunctionOfVariable> function = AsFunctionOfVariable(sum)) {
+  if (const std::optional<FunctionOnInterval> function = AsFunctionOnInterval(sum)) {
     const auto [least, greatest] =
         std::minmax_element(function->values.begin(), function->values.end());
     const Interval beside = state.known.SumOfRanges(function->beside);
     range = range.Intersect(beside.Add(Interval::Closed(*least, *greatest)));
-    if (state.known.IsBox()) return range;
+    if (state.known.IsBox() && function->one_sum.terms().size() == 1) return range;
   }
   return range.Intersect(RangeOfModFreeForm(state, ModFreeForm(sum)));
 }

@@ -17,6 +17,7 @@
 #define XLA_INDEXING_AFFINE_INTERNAL_RULES_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "xla_indexing/affine/internal/division.h"
@@ -28,7 +29,7 @@
 namespace xla_indexing::internal {
 
 struct FunctionOfOneSum;
-struct FunctionOfVariable;
+struct FunctionOnInterval;
 
 // --- Sums, floors and mods
 
@@ -52,6 +53,9 @@ bool SplitAsItComes(SimplifierState& state, Division& division, DivisionSplit& s
 bool NormalizeUnsplit(SimplifierState& state, Division& division, DivisionSplit& split);
 // Finds a split of R as it is.
 bool SplitWithoutCarry(SimplifierState& state, Division& division, DivisionSplit& split);
+// Where floor(R/m) is that of one term and a constant, since no other values of the rest lead to another
+// multiple of m, the other terms leave R, but for that constant. Returns them, less the constant.
+std::optional<QuasiAffineSum> DropWithoutCarry(SimplifierState& state, Division& division);
 // Takes the residue that R is known to have away from it.
 void ReduceToResidue(SimplifierState& state, Division& division);
 // Brings the least value of R into [0, m - 1].
@@ -70,17 +74,28 @@ const QuasiAffineSum& ShortestForm(SimplifierState& state, const QuasiAffineSum&
 const QuasiAffineSum& FormOfDigits(SimplifierState& state, const QuasiAffineSum& mod_free_form);
 // Adds the forms of a function of one sum of variables that have the fewest divisions: at most one
 // division, or two. They are found from its values, so that equal functions have the same ones. Where
-// the sum is known to have the fewest divisions already, only those on few values are looked for. Those
-// with a division in a division are `nested`: they can only be written.
-void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum, bool has_fewest,
+// what is known has one division or one form for all integers, only those on few values are looked for.
+// Those with a division in a division are `nested`: they can only be written.
+struct KnownOfForms {
+  bool has_one_division = false;
+  bool has_one_form = false;
+  // No form with as many divisions is shorter.
+  bool is_least = false;
+};
+void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum, const KnownOfForms& known,
                       llvm::SmallVectorImpl<QuasiAffineSum>& forms,
                       llvm::SmallVectorImpl<QuasiAffineSum>& nested);
 void AddNestedFormsOfValues(SimplifierState& state, const FunctionOfOneSum& function,
                             llvm::SmallVectorImpl<QuasiAffineSum>& nested);
 // Adds the forms with at most one division of a function that is told by its few values. Returns
 // whether there are any.
-bool AddFormsOnInterval(SimplifierState& state, const FunctionOfVariable& function,
+bool AddFormsOnInterval(SimplifierState& state, const FunctionOnInterval& function,
                         llvm::SmallVectorImpl<QuasiAffineSum>& forms);
+void AddNestedFormsOnInterval(SimplifierState& state, const FunctionOnInterval& function,
+                              llvm::SmallVectorImpl<QuasiAffineSum>& nested);
+// A division that is only written; null for one of a number, and where numbers do not fit.
+const Atom* WrittenDivision(SimplifierState& state, QuasiAffineSum dividend, bool is_mod,
+                            int64_t divisor);
 // The intersection of what the terms of all forms say.
 Interval RangeOfForms(SimplifierState& state, const QuasiAffineSum& mod_free_form);
 // The shortest form of any sum, in summand order.

@@ -583,15 +583,22 @@ bool HasAtMost(const Interval& range, int64_t values) {
 }
 
 // Whether the floor beside a constant may be another floor, perhaps beside another constant, with a
-// smaller divisor or without a constant, since it depends on one atom that has few values. Where
+// smaller divisor or without a constant, since it depends on one sum that has few values. Where
 // floor(x/n) grows twice, at q*n and at q*n + n, n is known, and so is what it is.
 bool MayHaveOtherDivisor(const Atom& floor, int64_t constant_beside) {
-  const QuasiAffineSum& dividend = floor.written.dividend;
-  if (dividend.terms().size() != 1) return false;
-  const auto& [atom, coefficient] = dividend.terms()[0];
-  if (!HasAtMost(atom->range, kMostValuesOfVariable)) return false;
-  if (dividend.constant() != 0 || coefficient != 1) return true;
-  return HasAtMost(floor.range, 2) && (constant_beside != 0 || atom->range.lower() < 0);
+  const auto has_few = [](const AtomTerm& term) {
+    return HasAtMost(term.atom->range, kMostValuesOnInterval);
+  };
+  if (!llvm::all_of(floor.written.dividend.terms(), has_few)) return false;
+  QuasiAffineSum one_sum = floor.written.dividend;
+  const bool has_constant = one_sum.constant() != 0;
+  one_sum.RemoveConstant();
+  const int64_t factor = one_sum.CoefficientGcd();
+  one_sum.DivideExactly(factor);
+  const Interval range = SumOfRanges(one_sum);
+  if (!HasAtMost(range, kMostValuesOnInterval)) return false;
+  if (has_constant || factor != 1 || one_sum.terms()[0].coefficient < 0) return true;
+  return HasAtMost(floor.range, 2) && (constant_beside != 0 || range.lower() < 0);
 }
 
 }  // namespace

@@ -357,6 +357,24 @@ bool HasOneForm(const SimplifierState& state, const QuasiAffineSum& sum) {
          !IsMultipleOfDivisor(*floor);
 }
 
+// The variable of ((x op a) op b) ..; null for any other atom.
+const Atom* DividedVariable(const Atom* atom) {
+  while (atom != nullptr && (atom->IsFloor() || atom->IsMod())) {
+    atom = LoneAtom(atom->written.dividend);
+  }
+  return atom;
+}
+
+// Whether each division is one of a variable that stands nowhere else, or of such a division, without
+// numbers beside. No sum with as many divisions is shorter.
+bool IsLeastOfItsDivisions(const QuasiAffineSum& sum) {
+  return sum.constant() == 0 && llvm::all_of(sum.terms(), [&](const AtomTerm& term) {
+           const Atom* variable = DividedVariable(term.atom);
+           return variable == term.atom || (variable != nullptr && term.coefficient == 1 &&
+                                            sum.CoefficientOf(variable) == 0);
+         });
+}
+
 }  // namespace
 
 WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir::AffineExpr from) {
@@ -367,7 +385,8 @@ WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir
   llvm::SmallVector<QuasiAffineSum, 8> forms;
   const size_t divisions = CostOf(best).divisions;
   llvm::SmallVector<QuasiAffineSum, 4> nested;
-  AddFormsOfValues(state, sum, has_one_form || divisions <= 1, forms, nested);
+  AddFormsOfValues(state, sum, {divisions <= 1, has_one_form, IsLeastOfItsDivisions(best)}, forms,
+                   nested);
   // A form of one division, if there is one, is found from the values.
   const bool is_found = divisions > 1 && forms.size() == 1 && CostOf(forms[0]).divisions <= 1;
   if (!is_found) forms.push_back(best);

@@ -46,11 +46,10 @@ struct VariablesOfDividends {
       }
       if (!is_dividend || llvm::is_contained(variables, term.atom)) return true;
       variables.push_back(term.atom);
-      return term.atom->kind == Atom::Kind::kVariable && variables.size() <= most_variables;
+      return term.atom->kind == Atom::Kind::kVariable && variables.size() <= kMostVariables;
     });
   }
 
-  size_t most_variables = kMostVariables;
   llvm::SmallVector<const Atom*, kMostVariables + 1> variables = {};
   int divisions = 0;  // as often as they occur
 };
@@ -206,45 +205,120 @@ class Reader {
   int64_t greatest_period_ = 1;
 };
 
-// The value where all variables are 0 but one; none where it or a part of it is large.
-std::optional<int64_t> ValueAt(const QuasiAffineSum& sum, const Atom* variable, int64_t x) {
-  int64_t value = sum.constant();
-  for (const AtomTerm& term : sum.terms()) {
-    std::optional<int64_t> part = 0;
-    if (term.atom == variable) part = x;
-    if (IsDivision(term.atom)) {
-      part = ValueAt(term.atom->dividend, variable, x);
-      const int64_t m = term.atom->divisor;
-      if (part) part = term.atom->IsFloor() ? FloorDiv(*part, m) : FloorMod(*part, m);
+// With q*L + m*W in the place of the variables of each dividend, W leaves a floor and goes from a mod.
+class IntervalReader {
+ public:
+  explicit IntervalReader(const QuasiAffineSum& sum) : sum_(sum) {}
+
+  std::optional<FunctionOnInterval> Read() {
+    VariablesOfDividends found;
+    if (!found.Find(sum_) || !llvm::all_of(found.variables, HasFewValues) || !FindOneSum(sum_)) {
+      return std::nullopt;
     }
-    if (!part) return std::nullopt;
-    value += term.coefficient * *part;
+    const Interval range = SumOfRanges(one_sum_);
+    if (!range.has_lower() || !range.has_upper() || !IsSmall(range.lower()) ||
+        !IsSmall(range.upper()) || range.upper() - range.lower() >= kMostValuesOnInterval) {
+      return std::nullopt;
+    }
+    first_ = range.lower();
+    size_ = static_cast<size_t>(range.upper() - range.lower()) + 1;
+    FunctionOnInterval function{one_sum_, {}, first_, {}};
+    if (!ReadValues(sum_, function.values, function.beside)) return std::nullopt;
+    const int64_t along = function.beside.CoefficientOf(lead_.atom);
+    if (!IsSmall(along)) return std::nullopt;
+    TakeMultiple(along * lead_.coefficient, function.values, function.beside);
+    return function;
   }
-  return IsSmallValue(value) ? std::optional(value) : std::nullopt;
-}
+
+ private:
+  using Values = llvm::SmallVector<int64_t, 32>;
+
+  static bool HasFewValues(const Atom* variable) {
+    const Interval& range = variable->range;
+    return range.has_lower() && range.has_upper() && IsSmall(range.lower()) &&
+           IsSmall(range.upper()) && range.upper() - range.lower() < kMostValuesOnInterval;
+  }
+
+  // L is what a dividend of variables has residues of, without a common divisor. Its sign is that with
+  // which the first variable is positive.
+  bool FindOneSum(const QuasiAffineSum& sum) {
+    return llvm::any_of(sum.terms(), [&](const AtomTerm& term) {
+      if (!IsDivision(term.atom)) return false;
+      if (!IsLinear(term.atom->dividend)) return FindOneSum(term.atom->dividend);
+      one_sum_ = term.atom->dividend;
+      one_sum_.RemoveConstant();
+      one_sum_.ReplaceCoefficients(
+          [&](const AtomTerm& part) { return LeastResidue(part.coefficient, term.atom->divisor); });
+      // Strides stay what they are, unless residues are multiples of something smaller.
+      if (one_sum_.CoefficientGcd() <= term.atom->dividend.CoefficientGcd()) {
+        one_sum_ = term.atom->dividend;
+        one_sum_.RemoveConstant();
+      }
+      if (one_sum_.IsConstant()) return false;
+      one_sum_.Sort();
+      const int64_t gcd = one_sum_.CoefficientGcd();
+      one_sum_.DivideExactly(one_sum_.terms()[0].coefficient < 0 ? -gcd : gcd);
+      const auto is_one = [](const AtomTerm& t) {
+        return t.coefficient == 1 || t.coefficient == -1;
+      };
+      const auto* lead = llvm::find_if(one_sum_.terms(), is_one);
+      if (lead == one_sum_.terms().end()) return false;
+      lead_ = *lead;
+      return true;
+    });
+  }
+
+  // The residue in (-m/2, m/2].
+  static int64_t LeastResidue(int64_t number, int64_t m) {
+    const int64_t residue = FloorMod(number, m);
+    return residue > m - residue ? residue - m : residue;
+  }
+
+  // The sum is `beside` and the values, a function of L. Returns false where it is not known to be, and
+  // where a number is large.
+  bool ReadValues(const QuasiAffineSum& sum, Values& values, QuasiAffineSum& beside) const {
+    values.assign(size_, sum.constant());
+    for (const AtomTerm& term : sum.terms()) {
+      if (!IsDivision(term.atom)) {
+        beside.AddTerm(term.atom, term.coefficient);
+        continue;
+      }
+      Values part;
+      QuasiAffineSum of_part;
+      const int64_t m = term.atom->divisor;
+      if (!ReadValues(term.atom->dividend, part, of_part)) return false;
+      const int64_t in_dividend = of_part.CoefficientOf(lead_.atom) % m * lead_.coefficient;
+      TakeMultiple(LeastResidue(in_dividend, m), part, of_part);
+      const auto goes = [m](const AtomTerm& rest) { return rest.coefficient % m == 0; };
+      if (!of_part.valid() || !llvm::all_of(of_part.terms(), goes)) return false;
+      for (size_t i = 0; i < size_; ++i) {
+        values[i] +=
+            term.coefficient * (term.atom->IsFloor() ? FloorDiv(part[i], m) : FloorMod(part[i], m));
+      }
+      if (!term.atom->IsFloor()) continue;
+      of_part.DivideExactly(m);
+      beside.AddScaled(of_part, term.coefficient);
+    }
+    return beside.valid() && llvm::all_of(values, IsSmallValue);
+  }
+
+  // multiple*L goes from `beside` to the values.
+  void TakeMultiple(int64_t multiple, Values& values, QuasiAffineSum& beside) const {
+    beside.SubtractScaled(one_sum_, multiple);
+    for (size_t i = 0; i < size_; ++i) values[i] += multiple * (first_ + static_cast<int64_t>(i));
+  }
+
+  const QuasiAffineSum& sum_;
+  QuasiAffineSum one_sum_;
+  AtomTerm lead_ = {};  // of L: the first whose coefficient is 1 or -1
+  int64_t first_ = 0;
+  size_t size_ = 0;
+};
 
 }  // namespace
 
-std::optional<FunctionOfVariable> AsFunctionOfVariable(const QuasiAffineSum& sum) {
-  VariablesOfDividends found{1};
-  if (!found.Find(sum) || found.variables.empty()) return std::nullopt;
-  const Atom* variable = found.variables[0];
-  const Interval& range = variable->range;
-  if (!range.has_lower() || !range.has_upper() || !IsSmall(range.lower()) ||
-      !IsSmall(range.upper()) || range.upper() - range.lower() >= kMostValuesOfVariable) {
-    return std::nullopt;
-  }
-  FunctionOfVariable function{variable, {}, {}};
-  for (const AtomTerm& term : sum.terms()) {
-    const bool is_beside = !IsDivision(term.atom) && term.atom != variable;
-    if (is_beside) function.beside.AddNewTerm(term.atom, term.coefficient);
-  }
-  for (int64_t x = range.lower(); x <= range.upper(); ++x) {
-    const std::optional<int64_t> value = ValueAt(sum, variable, x);
-    if (!value) return std::nullopt;
-    function.values.push_back(*value);
-  }
-  return function;
+std::optional<FunctionOnInterval> AsFunctionOnInterval(const QuasiAffineSum& sum) {
+  return IntervalReader(sum).Read();
 }
 
 std::optional<FunctionOfOneSum> AsFunctionOfOneSum(const QuasiAffineSum& sum) {

@@ -42,17 +42,22 @@ struct FunctionOfOneSum {
 // sum, is above 24.
 std::optional<FunctionOfOneSum> AsFunctionOfOneSum(const QuasiAffineSum& sum);
 
-// A sum whose dividends have one variable x in them: f = Z + phi(x), and Z has no x.
-struct FunctionOfVariable {
-  const Atom* variable;
+// A sum in which every dividend depends on one sum of variables L alone, but for multiples of its divisor,
+// and the values of L are few: f = Z + phi(L), for every integer between the least and the greatest.
+struct FunctionOnInterval {
+  QuasiAffineSum one_sum;                 // L
   QuasiAffineSum beside;                  // Z
-  llvm::SmallVector<int64_t, 32> values;  // at the least value of x, the next one, ..
+  int64_t first;                          // the least value of L
+  llvm::SmallVector<int64_t, 32> values;  // phi there, at the next one, ..
 };
 
-// The sum as such a function. None where x has no least and greatest value or more values than this,
-// where a number in the sum is above 2^20, and where it has more than 16 divisions.
-inline constexpr int64_t kMostValuesOfVariable = 64;
-std::optional<FunctionOfVariable> AsFunctionOfVariable(const QuasiAffineSum& sum);
+// The sum as such a function, with the L of one of its dividends, in which a variable stands once. None
+// where L has no least and greatest value or more values than this, where a number in the sum is above
+// 2^20, and where it has more than 16 divisions or four variables in them.
+inline constexpr int64_t kMostValuesOnInterval = 64;
+// Divisions of divisions are looked for on so many values. On more there are hardly shorter ones.
+inline constexpr int64_t kMostValuesOfNested = 24;
+std::optional<FunctionOnInterval> AsFunctionOnInterval(const QuasiAffineSum& sum);
 
 }  // namespace xla_indexing::internal
 
