@@ -1031,6 +1031,11 @@ class Maps(Program):
         self.assertEqual((code, output), (1, ""))
         self.assertIn("missing: error: ", errors)
 
+    def test_a_map_in_the_place_of_a_file_says_where_maps_are_read_from(self):
+        self.assertEqual(run("--map=(d0) -> (d0)"),
+                         (1, "", "(d0) -> (d0): error: cannot read it: No such file or directory; "
+                                 "--map=- reads maps from standard input\n"))
+
     def test_printed_maps_read_back_as_themselves(self):
         _, output, _ = run("-", "--direction=both", stdin=DYNAMIC_SLICE)
         maps = [line for line in output.splitlines() if line.startswith("(")]

@@ -112,7 +112,9 @@ void SimplifyPart(const SourceText& source, const CommandLine& command_line, Par
 int PrintSimplifiedMaps(const CommandLine& line) {
   absl::StatusOr<SourceText> source = ReadSource(line.map_file);
   if (!source.ok()) {
-    WriteError(source.status().message());
+    const bool is_map = absl::StrContains(line.map_file, "->");
+    WriteError(absl::StrCat(source.status().message(),
+                            is_map ? "; --map=- reads maps from standard input" : ""));
     return 1;
   }
   constexpr absl::string_view kByteOrderMark = "\xef\xbb\xbf";

@@ -140,7 +140,8 @@ UsedDigits DigitsIn(const IndexingMap& map, unsigned symbol, int64_t m) {
 
 // The t of the values m*t + u, u in [0, m - 1], that `values` has, or has as far as those digits can tell;
 // none where they tell of others.
-std::optional<Interval> QuotientsOf(const Interval& values, int64_t m, const UsedDigits& used) {
+std::optional<Interval> RoundedQuotients(const Interval& values, int64_t m,
+                                         const UsedDigits& used) {
   const Interval quotients =
       Interval::Closed(FloorDiv(values.lower(), m), FloorDiv(values.upper(), m));
   const bool are_full_multiples =
@@ -229,7 +230,8 @@ bool SplitRangeVariable(IndexingMap* map) {
     for (const AffineExpr result : map->results()) CollectDivisors(result, symbol, 1, &divisors);
     for (const int64_t m : divisors) {
       if (m < 2 || values.IsSubsetOf(Interval::OfSize(m))) continue;
-      const std::optional<Interval> quotients = QuotientsOf(values, m, DigitsIn(*map, symbol, m));
+      const std::optional<Interval> quotients =
+          RoundedQuotients(values, m, DigitsIn(*map, symbol, m));
       if (!quotients) continue;
       std::optional<IndexingMap> split = WithDigits(*map, symbol, m, *quotients);
       if (!split) continue;
