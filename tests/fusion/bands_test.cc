@@ -127,7 +127,7 @@ TEST(BandsTest, WideBandsThatAreOneHaveTheSamePoints) {
     ASSERT_EQ(PointsOfBand(*one, factor), Both(PointsOfBand(a, factor), PointsOfBand(b, factor)))
         << "case " << i;
   }
-  EXPECT_GT(found, 100);
+  EXPECT_GT(found, Cases(1000));
 }
 
 // Whether the lower or the upper ends of two neighbouring columns of the band are those of its
