@@ -28,8 +28,9 @@ namespace xla_indexing::internal {
 namespace {
 
 constexpr int kMaxMapsOfLoopBodies = 16;
-// Maps are remembered in walks over computations of so many instructions.
-constexpr size_t kManyInstructions = 128;
+// Maps are remembered in walks over computations of so many arrays: results of instructions, and each leaf
+// of one that is a tuple.
+constexpr int64_t kManyArrays = 128;
 // Walks from more leaves of one computation than these share fewer steps.
 constexpr int64_t kManyLeavesOfCalled = 128;
 
@@ -60,6 +61,15 @@ InstructionIndexing SeenFrom(const CalledComputation& called, InstructionIndexin
   }
   std::erase_if(entries, [](const IndexingEntry& entry) { return entry.indexing.empty(); });
   return entries;
+}
+
+bool HasManyArrays(const HloComputation& computation) {
+  int64_t arrays = 0;
+  for (const HloInstruction* instruction : computation.instructions()) {
+    arrays += instruction->shape().IsTuple() ? instruction->shape().LeafCount() : 1;
+    if (arrays >= kManyArrays) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -175,7 +185,7 @@ absl::StatusOr<TraversalResult> CalledComputations::Walk(const WalkStart& start,
                                                          const FusionOptions& options,
                                                          WalkTo walk_to, WalkTo walk_by_joints) {
   std::optional<OpenTables> open;
-  if (start.computation.instructions().size() >= kManyInstructions) open.emplace(this);
+  if (HasManyArrays(start.computation)) open.emplace(this);
   return FindByWalk(start, options, this, context_, walk_to, walk_by_joints);
 }
 
