@@ -28,9 +28,8 @@ namespace xla_indexing::internal {
 namespace {
 
 constexpr int kMaxMapsOfLoopBodies = 16;
-// Maps are remembered in walks over computations of so many arrays: results of instructions, and each leaf
-// of one that is a tuple.
-constexpr int64_t kManyArrays = 128;
+// Maps are remembered in walks over computations whose instructions have so many leaves, each at least one.
+constexpr int64_t kManyLeaves = 128;
 // Walks from more leaves of one computation than these share fewer steps.
 constexpr int64_t kManyLeavesOfCalled = 128;
 
@@ -63,11 +62,11 @@ InstructionIndexing SeenFrom(const CalledComputation& called, InstructionIndexin
   return entries;
 }
 
-bool HasManyArrays(const HloComputation& computation) {
-  int64_t arrays = 0;
+bool HasManyLeaves(const HloComputation& computation) {
+  int64_t leaves = 0;
   for (const HloInstruction* instruction : computation.instructions()) {
-    arrays += instruction->shape().IsTuple() ? instruction->shape().LeafCount() : 1;
-    if (arrays >= kManyArrays) return true;
+    leaves += std::max<int64_t>(instruction->shape().LeafCount(), 1);
+    if (leaves >= kManyLeaves) return true;
   }
   return false;
 }
@@ -185,7 +184,7 @@ absl::StatusOr<TraversalResult> CalledComputations::Walk(const WalkStart& start,
                                                          const FusionOptions& options,
                                                          WalkTo walk_to, WalkTo walk_by_joints) {
   std::optional<OpenTables> open;
-  if (HasManyArrays(start.computation)) open.emplace(this);
+  if (HasManyLeaves(start.computation)) open.emplace(this);
   return FindByWalk(start, options, this, context_, walk_to, walk_by_joints);
 }
 
