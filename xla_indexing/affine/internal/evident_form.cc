@@ -191,24 +191,35 @@ bool IsSumOfDigits(AffineExpr e, IntervalOfVariable range_of) {
   return !has_digits || llvm::all_of(linear, [&](AffineExpr v) { return seen.Add(v); });
 }
 
+constexpr Int128 kUnbounded = Int128{1} << 120;
+
 // A summand a*v of a dividend, a not a multiple of the divisor.
 struct PartOfDividend {
   int64_t a;
-  // How far apart the values of r*v are, where r is the residue of a in (-m/2, m/2]: those of a*v are
-  // no nearer.
-  Int128 width;
-  // How far apart the values of v are.
+  // The absolute value of the residue of a in (-m/2, m/2].
+  int64_t residue;
+  // The least value of v, 0 where there is none, and how far apart its values are.
+  int64_t lower;
   Int128 width_of_variable;
+
+  // How far apart the values of a*v are, and those of its residue times v, which are no farther.
+  Int128 WidthOfSummand() const { return Times(a); }
+  Int128 Width() const { return Times(residue); }
+
+ private:
+  Int128 Times(int64_t factor) const {
+    return width_of_variable >= kUnbounded / factor ? kUnbounded : width_of_variable * factor;
+  }
 };
 
 // Whether the other summands may leave the dividend, since the values of one are so few that no other
 // multiple of m is reached (dividend_rules.cc).
 bool MayDropOthers(llvm::ArrayRef<PartOfDividend> parts, int64_t m) {
   Int128 all = 0;
-  for (const PartOfDividend& part : parts) all += part.width;
+  for (const PartOfDividend& part : parts) all += part.Width();
   return parts.size() > 1 && llvm::any_of(parts, [&](const PartOfDividend& part) {
            return part.width_of_variable < kMostValuesOnInterval &&
-                  part.width_of_variable + 1 < m / Gcd(m, part.a) && all - part.width < m;
+                  part.width_of_variable + 1 < m / Gcd(m, part.a) && all - part.Width() < m;
          });
 }
 
@@ -219,7 +230,7 @@ bool HasNoSplit(llvm::ArrayRef<PartOfDividend> parts, int64_t m) {
   const auto is_wide_below = [&](int64_t g) {
     Int128 width = 0;
     for (const PartOfDividend& part : parts) {
-      if (part.a % g != 0) width += part.width;
+      if (part.a % g != 0) width += part.Width();
     }
     return width >= g;
   };
@@ -238,6 +249,34 @@ bool HasNoSplit(llvm::ArrayRef<PartOfDividend> parts, int64_t m) {
   return all == 1;
 }
 
+// Whether there may be another division by a smaller number, or without the constant, on few values of the
+// sum of the parts, or of that with the residues of their coefficients. A floor that grows twice beside no
+// constant tells its divisor. Residues may be multiples of a smaller sum.
+bool MayBeOtherDivision(llvm::ArrayRef<PartOfDividend> parts, bool is_mod, int64_t m,
+                        int64_t constant) {
+  Int128 width = 0;
+  Int128 width_of_residues = 0;
+  Int128 lower = 0;
+  int64_t gcd = 0;
+  int64_t gcd_of_residues = 0;
+  bool are_reduced = false;
+  for (const PartOfDividend& part : parts) {
+    width += part.WidthOfSummand();
+    width_of_residues += part.Width();
+    lower += Int128{part.a} * part.lower;
+    gcd = Gcd(gcd, part.a);
+    gcd_of_residues = Gcd(gcd_of_residues, part.residue);
+    are_reduced = are_reduced || part.a > part.residue;
+  }
+  if (std::min(width / gcd, width_of_residues / gcd_of_residues) >= kMostValuesOnInterval) {
+    return false;
+  }
+  const bool grows_twice = width_of_residues >= Int128{2} * m;
+  const bool is_known =
+      is_mod || (gcd == 1 && constant == 0 && (grows_twice || (lower >= 0 && !are_reduced)));
+  return !is_known || gcd_of_residues > gcd;
+}
+
 // A division of a sum of variables.
 bool IsLoneDivision(AffineExpr e, IntervalOfVariable range_of) {
   const std::optional<DivisionByNumber> division = AsDivision(e);
@@ -249,15 +288,7 @@ bool IsLoneDivision(AffineExpr e, IntervalOfVariable range_of) {
     return false;
   }
   constexpr size_t kMostParts = 8;
-  constexpr Int128 kUnbounded = Int128{1} << 120;
   llvm::SmallVector<PartOfDividend, kMostParts> parts;
-  // Of the dividend without the constant.
-  Int128 width_of_all = 0;
-  Int128 lower_of_all = 0;
-  int64_t gcd = 0;
-  Int128 width_of_residues = 0;
-  bool are_reduced = false;
-  int64_t gcd_of_residues = 0;
   std::optional<PlaceInSum> next;
   while (rest) {
     const Term term = TakeLastSummand(rest);
@@ -271,33 +302,17 @@ bool IsLoneDivision(AffineExpr e, IntervalOfVariable range_of) {
     next = place;
     const Interval* range = range_of(term.atom);
     if (range == nullptr || range->IsEmpty()) return false;
-    Int128 width = kUnbounded;
+    PartOfDividend part{a, std::min(a % m, m - a % m), 0, kUnbounded};
     if (range->has_lower() && range->has_upper()) {
-      width = Int128{range->upper()} - range->lower();
+      part.lower = range->lower();
+      part.width_of_variable = Int128{range->upper()} - range->lower();
       const bool is_alone = !rest && parts.empty();
-      if (width < (is_alone ? 2 : 1)) return false;
-      lower_of_all += Int128{a} * range->lower();
+      if (part.width_of_variable < (is_alone ? 2 : 1)) return false;
     }
-    const Int128 width_of_variable = width;
-    width_of_all = std::min(kUnbounded, width_of_all + std::min(kUnbounded / a, width) * a);
-    gcd = Gcd(gcd, a);
-    const int64_t residue = a % m;
-    if (width != kUnbounded) width *= std::min(residue, m - residue);
-    gcd_of_residues = Gcd(gcd_of_residues, std::min(residue, m - residue));
-    are_reduced = are_reduced || a > m - residue;
-    width_of_residues = std::min(kUnbounded, width_of_residues + width);
-    parts.push_back({a, width, width_of_variable});
+    parts.push_back(part);
   }
-  if (parts.empty()) return false;
-  // On few values of the sum, or of that with the residues of its coefficients, there may be a floor with a
-  // smaller divisor. Residues may be multiples of a smaller sum.
-  const Int128 width_of_sum = std::min(width_of_all / gcd, width_of_residues / gcd_of_residues);
-  const bool has_other_floors =
-      !division->is_mod && (gcd != 1 || constant != 0 || lower_of_all < 0 || are_reduced);
-  if (width_of_sum < kMostValuesOnInterval && (has_other_floors || gcd_of_residues > gcd)) {
-    return false;
-  }
-  return !MayDropOthers(parts, m) && HasNoSplit(parts, m);
+  return !parts.empty() && !MayBeOtherDivision(parts, division->is_mod, m, constant) &&
+         !MayDropOthers(parts, m) && HasNoSplit(parts, m);
 }
 
 // Uses k*E = k*(E mod n) + k*n*floor(E/n) where two of the three stand in the sum, E beside a division

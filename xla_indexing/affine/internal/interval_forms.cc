@@ -94,24 +94,34 @@ FormSize SizeOfColumn(const OneDivision& form, int64_t inside, int64_t beside, b
   return least;
 }
 
-FormSize SizeAsItIs(const OneDivision& form, const FunctionOnInterval& function) {
-  FormSize size = {0, form.n};
-  bool has_one = false;
+// What the variables of x add to the size of a form, whatever the constants are.
+struct SizeOfVariables {
+  FormSize size;
+  int64_t ones = 0;  // that stand in the dividend without a factor
+};
+
+SizeOfVariables SizeOfAllColumns(const OneDivision& form, const FunctionOnInterval& function) {
+  SizeOfVariables of{{0, form.n}};
   for (const auto& [variable, in_x] : function.one_sum.terms()) {
     const int64_t beside = form.of_x * in_x + function.beside.CoefficientOf(variable);
-    size.Add(SizeOfColumn(form, form.a * in_x, beside, false));
-    has_one = has_one || FloorMod(form.a * in_x, form.n) == 1;
+    of.size.Add(SizeOfColumn(form, form.a * in_x, beside, false));
+    if (FloorMod(form.a * in_x, form.n) == 1) ++of.ones;
   }
-  // factor*(Y mod n) + c = (factor*Y + c) mod (factor*n) where 0 <= c < factor.
-  if (form.is_mod && form.factor > 1 && !has_one) {
-    const bool goes_in = form.constant >= 0 && form.constant < form.factor;
-    size.Add(SizeOfColumn(form, form.c, goes_in ? 0 : form.constant, true));
-    if (goes_in && form.constant != 0 && FloorMod(form.c, form.n) == 0) size.nodes += 2;
-    return size;
-  }
+  return of;
+}
+
+FormSize SizeAsItIs(const OneDivision& form, const SizeOfVariables& variables) {
+  FormSize size = variables.size;
   size.Add(SizeOfColumn(form, form.c, form.constant, true));
   size.Add(SizeOfNumber(form.factor, 0, 2));
-  return size;
+  if (!form.is_mod || form.factor <= 1) return size;
+  // factor*(Y mod n) + c = (factor*Y + c) mod (factor*n) where 0 <= c < factor.
+  FormSize multiplied = variables.size;
+  multiplied.nodes += 2 * variables.ones;
+  const bool goes_in = form.constant >= 0 && form.constant < form.factor;
+  multiplied.Add(SizeOfColumn(form, form.c, goes_in ? 0 : form.constant, true));
+  if (goes_in && form.constant != 0 && FloorMod(form.c, form.n) == 0) multiplied.nodes += 2;
+  return std::min(size, multiplied);
 }
 
 // A form, and how long it is.
@@ -120,13 +130,25 @@ struct FoundForm {
   OneDivision form;
 };
 
-// Keeps the forms that look shortest, in order. The form that was found first comes first of equal ones.
+// Whether no form of this size or a greater one is kept beside those that are.
+template <typename Form>
+bool IsTooLong(const FormSize& size, llvm::ArrayRef<Form> kept) {
+  if (kept.empty()) return false;
+  return size.nodes > kept.front().size.nodes ||
+         (kept.size() == kMostFormsOnInterval && kept.back().size <= size);
+}
+
+// Keeps the forms that look shortest, in order: as many as this with the fewest nodes. The form that was
+// found first comes first of equal ones.
 template <typename Form>
 void KeepShortest(const Form& found, llvm::SmallVectorImpl<Form>& kept) {
+  if (IsTooLong<Form>(found.size, kept)) return;
   auto* at =
       llvm::upper_bound(kept, found, [](const Form& a, const Form& b) { return a.size < b.size; });
   kept.insert(at, found);
-  if (kept.size() > kMostFormsOnInterval) kept.pop_back();
+  while (kept.size() > kMostFormsOnInterval || kept.back().size.nodes > kept.front().size.nodes) {
+    kept.pop_back();
+  }
 }
 
 class FormsOnInterval {
@@ -170,13 +192,21 @@ class FormsOnInterval {
     return true;
   }
 
-  // floor(r*j + s) - floor(r*i + s) is less than r*(j - i) + 1 and more than r*(j - i) - 1.
+  // floor(r*j + s) - floor(r*i + s) is less than r*(j - i) + 1 and more than r*(j - i) - 1. The first says
+  // most from the last place before the floor grows to the first one after, and the second from the
+  // first place of a value of the floor to the last one of another.
   bool FindSlopes() {
-    const auto size = static_cast<int64_t>(values_.size());
+    for (size_t i = 0; i < values_.size(); ++i) {
+      const auto place = static_cast<int64_t>(i);
+      if (i == 0 || grown_[i] != grown_[i - 1]) levels_.push_back({place, place});
+      levels_.back().last = place;
+    }
+    const auto size = static_cast<int64_t>(levels_.size());
     for (int64_t i = 0; i < size; ++i) {
-      for (int64_t j = i + 1; j < size; ++j) {
-        low_ = std::max(low_, {grown_[j] - grown_[i] - 1, j - i});
-        high_ = std::min(high_, {grown_[j] - grown_[i] + 1, j - i});
+      for (int64_t j = i; j < size; ++j) {
+        if (j > i) low_ = std::max(low_, {j - i - 1, levels_[j].first - levels_[i].last});
+        const int64_t apart = levels_[j].last - levels_[i].first;
+        if (apart > 0) high_ = std::min(high_, {j - i + 1, apart});
       }
     }
     return low_ < high_;
@@ -202,13 +232,14 @@ class FormsOnInterval {
   }
 
   void TakeSlope(const Slope& slope) {
+    if (!found_.empty() && found_.front().size < FormSize{LeastNodes(slope), slope.n}) return;
     // The constants with which floor((a*x + c)/n) grows so.
     int64_t least = kInt64Min;
     int64_t greatest = kInt64Max;
-    for (size_t i = 0; i < values_.size(); ++i) {
-      const int64_t at_zero = slope.n * grown_[i] - slope.a * (first_ + static_cast<int64_t>(i));
-      least = std::max(least, at_zero);
-      greatest = std::min(greatest, at_zero + slope.n - 1);
+    for (const auto& [grown, level] : llvm::enumerate(levels_)) {
+      const int64_t at_least = slope.n * static_cast<int64_t>(grown);
+      least = std::max(least, at_least - slope.a * (first_ + level.first));
+      greatest = std::min(greatest, at_least + slope.n - 1 - slope.a * (first_ + level.last));
     }
     if (least > greatest) return;
     TakeConstants({false, slope.a, 0, slope.n, k_, e_}, least, greatest);
@@ -217,8 +248,23 @@ class FormsOnInterval {
     TakeConstants({true, slope.a, 0, slope.n, -l, e_ + l * slope.a}, least, greatest);
   }
 
+  // A variable of x adds two nodes at least, and four where it stands in the dividend with a factor: as
+  // each does that has 1 or -1 in x, unless a is 1 or -1 modulo n.
+  int64_t LeastNodes(const Slope& slope) const {
+    const int64_t residue = FloorMod(slope.a, slope.n);
+    const bool is_unit = residue <= 1 || residue == slope.n - 1;
+    int64_t nodes = 0;
+    for (const auto& [variable, in_x] : function_.one_sum.terms()) {
+      nodes += !is_unit && (in_x == 1 || in_x == -1) ? 4 : 2;
+    }
+    return nodes;
+  }
+
   // Those at the ends, and those that go, or with which the one beside goes, with either sign.
   void TakeConstants(OneDivision form, int64_t least, int64_t greatest) {
+    const std::optional<Candidate> candidate = CandidateOf(form);
+    if (!candidate) return;
+    form = candidate->form;
     llvm::SmallVector<int64_t, 6> constants = {least, greatest};
     for (const int64_t residue : {0, -1}) {
       constants.push_back(greatest - FloorMod(greatest - residue, form.n));
@@ -236,7 +282,7 @@ class FormsOnInterval {
       if (constant < least || constant > greatest) continue;
       form.c = constant;
       form.constant = ConstantBeside(form);
-      Take(form);
+      Take(*candidate, form);
     }
   }
 
@@ -261,19 +307,36 @@ class FormsOnInterval {
         const int64_t of = first_ + static_cast<int64_t>(j);
         is_f = values_[j] == e * of + form.factor * form.DividedAt(of);
       }
-      if (is_f) Take(form);
+      if (!is_f) continue;
+      if (const auto candidate = CandidateOf(form)) Take(*candidate, candidate->form);
     }
   }
 
-  void Take(OneDivision form) {
+  // A form but for its constants, and the size of its variables with either sign.
+  struct Candidate {
+    OneDivision form;
+    SizeOfVariables as_it_is;
+    SizeOfVariables negated;
+  };
+
+  // None where x is to stand in the division alone and cannot, or where all such forms are too long.
+  std::optional<Candidate> CandidateOf(OneDivision form) const {
     if (is_alone_ && form.of_x != 0) {
-      if (form.is_mod || form.of_x % form.factor != 0) return;
+      if (form.is_mod || form.of_x % form.factor != 0) return std::nullopt;
       form.a += form.of_x / form.factor * form.n;
       form.of_x = 0;
     }
-    KeepShortest(
-        {std::min(SizeAsItIs(form, function_), SizeAsItIs(form.Negated(), function_)), form},
-        found_);
+    Candidate candidate{form, SizeOfAllColumns(form, function_),
+                        SizeOfAllColumns(form.Negated(), function_)};
+    const FormSize& least = std::min(candidate.as_it_is.size, candidate.negated.size);
+    return IsTooLong<FoundForm>(least, found_) ? std::nullopt : std::optional(candidate);
+  }
+
+  void Take(const Candidate& candidate, const OneDivision& form) {
+    KeepShortest({std::min(SizeAsItIs(form, candidate.as_it_is),
+                           SizeAsItIs(form.Negated(), candidate.negated)),
+                  form},
+                 found_);
   }
 
   const FunctionOnInterval& function_;
@@ -283,6 +346,12 @@ class FormsOnInterval {
   int64_t e_ = 0;
   int64_t k_ = 0;
   llvm::SmallVector<int64_t, kMostValuesOnInterval> grown_;
+  // The places with each value of the floor, from the first one on.
+  struct Level {
+    int64_t first;
+    int64_t last;
+  };
+  llvm::SmallVector<Level, kMostValuesOnInterval> levels_;
   // a/n is between these.
   Slope low_{-1, 1};
   Slope high_{2, 1};
