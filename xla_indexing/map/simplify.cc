@@ -498,7 +498,9 @@ bool IndexingMap::SimplifyOnce(const FunctionOptions& options, bool* has_integer
     ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
     simplifier.TraceTo(trace);
     // Residues first: what they say is known when the others are looked at.
-    std::stable_partition(constraints_.begin(), constraints_.end(), IsFact);
+    if (!std::is_partitioned(constraints_.begin(), constraints_.end(), IsFact)) {
+      std::stable_partition(constraints_.begin(), constraints_.end(), IsFact);
+    }
     ConstraintRound round;
     const auto narrow = [&](AffineExpr variable, Interval interval) {
       round.Narrow(variable, interval, &FindVariable(variable)->bounds, trace);

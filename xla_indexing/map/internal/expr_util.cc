@@ -11,16 +11,19 @@ namespace xla_indexing::internal {
 namespace {
 
 // Calls `visit_dim(position)` and `visit_symbol(position)` for every occurrence of a variable. The
-// bound on the terms of an expression (affine/internal/build.h) bounds the walk.
+// bound on the nesting of an expression (affine/internal/build.h) bounds the recursion: sums are nested on
+// the left.
 template <typename VisitDim, typename VisitSymbol>
 void ForEachVariable(mlir::AffineExpr expr, VisitDim visit_dim, VisitSymbol visit_symbol) {
-  expr.walk([&](mlir::AffineExpr e) {
-    if (const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(e)) {
-      visit_dim(dim.getPosition());
-    } else if (const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(e)) {
-      visit_symbol(symbol.getPosition());
-    }
-  });
+  while (const auto operation = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(expr)) {
+    ForEachVariable(operation.getRHS(), visit_dim, visit_symbol);
+    expr = operation.getLHS();
+  }
+  if (const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(expr)) {
+    visit_dim(dim.getPosition());
+  } else if (const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(expr)) {
+    visit_symbol(symbol.getPosition());
+  }
 }
 
 }  // namespace
