@@ -26,7 +26,7 @@ if [ ! -e "$build/unpacked" ]; then
   touch "$build/unpacked"
 fi
 
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON \
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0 -DCMAKE_UNITY_BUILD=ON \
   -DXLA_INDEXING_PRECOMPILE_HEADERS=ON -DXLA_INDEXING_BUILD_TESTS=OFF -DXLA_INDEXING_LLVM_MAJOR=19 \
   -DMLIR_DIR="$llvm/lib/cmake/mlir" -DLLVM_DIR="$llvm/lib/cmake/llvm" >/dev/null
 cmake --build "$build" --target print-indexing
