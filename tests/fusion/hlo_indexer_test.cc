@@ -289,13 +289,14 @@ TEST(HloIndexerTest, RealModulesHaveTheMapsThatTheirInstructionsHave) {
   XLA_INDEXING_SKIP_WITHOUT_CORPUS();
   int64_t shared = 0;
   ForEachCorpusFile([&](const std::string& name, const std::string& text) {
+    if (text.size() > kLongestText) return;
     SCOPED_TRACE(name);
     for (const auto& module : ParseModules({name, text})) {
       if (!module.ok() || !VerifyModule(**module).ok()) continue;
       shared += CheckModule(**module);
     }
   });
-  EXPECT_GT(shared, 10000);
+  EXPECT_GT(shared, Cases(10000));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tests/map/small_maps.h"
+#include "tests/testing/effort.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/map/indexing_map.h"
 
@@ -86,7 +87,7 @@ TEST_F(RangeQuotientsTest, NumbersAtTheEndsOfInt64StayInRange) {
 TEST_F(RangeQuotientsTest, TheRelationStaysTheSame) {
   int replaced = 0;
   int with_other_constraints = 0;
-  for (uint64_t seed = 0; seed < 40000; ++seed) {
+  for (uint64_t seed = 0; seed < Cases(40000); ++seed) {
     Random random(seed);
     const int64_t divisor = random.Between(2, 4);
     const int64_t of_d0 = random.Between(-3, 3);
@@ -122,15 +123,15 @@ TEST_F(RangeQuotientsTest, TheRelationStaysTheSame) {
     ASSERT_EQ(RelationPoints(changed), RelationPoints(map))
         << text << " became " << changed.ToString();
   }
-  EXPECT_GT(replaced, 3000);
-  EXPECT_GT(with_other_constraints, 1000);
+  EXPECT_GT(replaced, Cases(3000));
+  EXPECT_GT(with_other_constraints, Cases(1000));
 }
 
 // Two variables may also have one quotient in common, which can be only one of them.
 TEST_F(RangeQuotientsTest, SeveralQuotientsAtOnceLeaveTheRelationTheSame) {
   int with_two = 0;
   int in_common = 0;
-  for (uint64_t seed = 0; seed < 20000; ++seed) {
+  for (uint64_t seed = 0; seed < Cases(20000); ++seed) {
     Random random(seed);
     const auto sign = [&random] { return random.OneIn(2) ? 1 : -1; };
     const bool is_in_common = random.OneIn(4);
@@ -155,8 +156,8 @@ TEST_F(RangeQuotientsTest, SeveralQuotientsAtOnceLeaveTheRelationTheSame) {
     ASSERT_EQ(RelationPoints(changed), RelationPoints(map))
         << map.ToString() << " became " << changed.ToString();
   }
-  EXPECT_GT(with_two, 10000);
-  EXPECT_GT(in_common, 3000);
+  EXPECT_GT(with_two, Cases(10000));
+  EXPECT_GT(in_common, Cases(3000));
 }
 
 }  // namespace

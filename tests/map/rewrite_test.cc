@@ -13,6 +13,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/map/random_map.h"
+#include "tests/testing/effort.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
@@ -179,7 +180,7 @@ Relation RelationOf(const IndexingMap& map) {
 TEST_F(RewriteTest, RemovingSymbolsKeepsTheRelation) {
   RandomMaps random(5, &context_);
   int compared = 0;
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < Cases(2000); ++i) {
     IndexingMap map = random.Map();
     for (int d = 0; d < map.num_dims(); ++d) map.mutable_dim(d).bounds = Interval::Closed(-1, 3);
     for (int s = 0; s < map.num_ranges(); ++s) map.mutable_range(s).bounds = Interval::Closed(0, 2);
@@ -197,7 +198,7 @@ TEST_F(RewriteTest, RemovingSymbolsKeepsTheRelation) {
     ++compared;
     ASSERT_EQ(RelationOf(map), RelationOf(removed)) << map.ToString();
   }
-  EXPECT_GT(compared, 1000);
+  EXPECT_GT(compared, Cases(1000));
 }
 
 }  // namespace

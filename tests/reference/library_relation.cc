@@ -256,6 +256,11 @@ absl::Status AppendVariables(llvm::ArrayRef<Variable> variables, int64_t max_poi
   return absl::OkStatus();
 }
 
+// Most relations are sorted as they come.
+void Sort(Relation& pairs) {
+  if (!absl::c_is_sorted(pairs)) absl::c_sort(pairs);
+}
+
 // Evaluates a map point by point.
 class Enumerator {
  public:
@@ -274,7 +279,7 @@ class Enumerator {
     for (const RuntimeReader& runtime : runtimes_) runtime.BoundIterations(&ranges);
     if (status.ok()) status = AppendVariables(ranges, max_points, &box);
     if (!status.ok()) return status;
-    std::set<std::pair<int64_t, int64_t>> pairs;
+    Relation pairs;
     ForEachIndex(box.sizes, [&](const Index& index) {
       if (!status.ok()) return;
       Point point;
@@ -287,13 +292,14 @@ class Enumerator {
       }
     });
     if (!status.ok()) return status;
-    return Relation(pairs.begin(), pairs.end());
+    Sort(pairs);
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    return pairs;
   }
 
  private:
   // Adds the pair of a point of dimension and range variables, if it is in the domain.
-  absl::Status Visit(Point point, int64_t reader,
-                     std::set<std::pair<int64_t, int64_t>>* pairs) const {
+  absl::Status Visit(Point point, int64_t reader, Relation* pairs) const {
     const Index from(point.dims.begin(), point.dims.end());
     if (replica_map_ != nullptr) {
       if (!Contains(replica_map_->readers, reader)) return absl::OkStatus();
@@ -319,9 +325,10 @@ class Enumerator {
                                               reader, " it leaves ", ends_.from.ToString(), " or ",
                                               ends_.to.ToString(), " or the devices"));
     }
-    pairs->emplace(reader * ElementCount(ends_.from) + PositionOf(ends_.from.dimensions(), from),
-                   static_cast<int64_t>(device) * ElementCount(ends_.to) +
-                       PositionOf(ends_.to.dimensions(), *to));
+    pairs->emplace_back(
+        reader * ElementCount(ends_.from) + PositionOf(ends_.from.dimensions(), from),
+        static_cast<int64_t>(device) * ElementCount(ends_.to) +
+            PositionOf(ends_.to.dimensions(), *to));
     return absl::OkStatus();
   }
 
@@ -338,11 +345,13 @@ class Enumerator {
   std::vector<RuntimeReader> runtimes_;
 };
 
-// An error that names the first pair of `part` that `whole` lacks; OK if there is none.
+// An error that names the first pair of `part` that `whole` lacks; OK if there is none. Both are sorted.
 absl::Status CheckContains(const Relation& whole, const Relation& part, const MapEnds& ends,
                            absl::string_view what) {
+  auto at = whole.begin();
   for (const auto& pair : part) {
-    if (absl::c_binary_search(whole, pair)) continue;
+    while (at != whole.end() && *at < pair) ++at;
+    if (at != whole.end() && *at == pair) continue;
     return absl::InternalError(absl::StrCat(IndexText(ends.from, pair.first), " -> ",
                                             IndexText(ends.to, pair.second), " ", what));
   }
@@ -399,7 +408,7 @@ absl::Status CheckMaps(const OperandIndexingSet& maps, const Relation& truth, co
     }
     all.insert(all.end(), relation->begin(), relation->end());
   }
-  absl::c_sort(all);
+  Sort(all);
   // No map has a pair twice.
   const auto twice = absl::c_adjacent_find(all);
   if (overlap == Overlap::kNone && twice != all.end()) {

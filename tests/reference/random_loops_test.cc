@@ -28,6 +28,7 @@
 #include "absl/strings/str_join.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/reference/check_module.h"
+#include "tests/testing/effort.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/parser.h"
@@ -551,7 +552,7 @@ void CheckRandomLoops(uint64_t first_seed, int loops, const LoopForm& form, int 
 // How many loops each test below makes: as many as usual times XLA_INDEXING_RANDOM_LOOPS.
 int Loops(int usual) {
   const char* factor = std::getenv("XLA_INDEXING_RANDOM_LOOPS");
-  return usual * (factor == nullptr ? 1 : std::atoi(factor));
+  return std::max(1, Cases(usual)) * (factor == nullptr ? 1 : std::atoi(factor));
 }
 
 TEST(RandomLoopsTest, AgreeWithTheReference) {

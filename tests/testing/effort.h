@@ -2,6 +2,9 @@
 #ifndef XLA_INDEXING_TESTS_TESTING_EFFORT_H_
 #define XLA_INDEXING_TESTS_TESTING_EFFORT_H_
 
+#include <cstddef>
+#include <cstdint>
+
 namespace xla_indexing {
 
 #if defined(__has_feature)
@@ -25,6 +28,25 @@ inline constexpr int kOneCaseOf = 1;
 constexpr int Cases(int cases) { return cases / kOneCaseOf; }
 // The same for cases that take long each, of which a quarter is enough under sanitizers.
 constexpr int LongCases(int cases) { return Cases(cases) / (kOneCaseOf == 1 ? 1 : 4); }
+
+// In a loop over all cases there are: whether the next one is tried, as the first one is and then, under
+// sanitizers, every 17th, a number that shares no divisor with the length of an inner loop.
+//
+//   CasesInTurn cases;
+//   for (const Step& step : AllSteps()) {
+//     if (cases.IsNextTried()) Check(step);
+//   }
+class CasesInTurn {
+ public:
+  bool IsNextTried() { return passed_++ % kStep == 0; }
+
+ private:
+  static constexpr int kStep = kOneCaseOf == 1 ? 1 : 17;
+  int passed_ = 0;
+};
+
+// Of the files of a corpus sanitizers see those of at most so many bytes.
+inline constexpr size_t kLongestText = kOneCaseOf == 1 ? SIZE_MAX : 50'000;
 
 }  // namespace xla_indexing
 
