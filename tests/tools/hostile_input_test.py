@@ -14,11 +14,11 @@ import sys
 import tempfile
 import unittest
 
+from sanitized import is_sanitized
+
 PROGRAM = sys.argv[1]
 DEPTH = 100000
-# Whether the program has the address sanitizer in it, which reserves terabytes of address space.
-with open(PROGRAM, "rb") as program:
-    SANITIZED = b"__asan_init" in program.read()
+SANITIZED = is_sanitized(PROGRAM)
 
 
 def run(*arguments, stdin):

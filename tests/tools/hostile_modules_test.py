@@ -14,6 +14,7 @@ import tempfile
 import unittest
 
 import hostile_modules
+from sanitized import is_sanitized
 
 PROGRAM = sys.argv[1]
 SECONDS = int(sys.argv[2])
@@ -61,8 +62,7 @@ for module_number, (module_name, module_text) in enumerate(hostile_modules.MODUL
 
 
 if __name__ == "__main__":
-    with open(PROGRAM, "rb") as program:
-        if b"__asan_init" in program.read():
-            print("skipped: the address sanitizer reserves more address space than the test allows")
-            sys.exit(SKIPPED)
+    if is_sanitized(PROGRAM):
+        print("skipped: the address sanitizer reserves more address space than the test allows")
+        sys.exit(SKIPPED)
     unittest.main(argv=sys.argv[:1])
