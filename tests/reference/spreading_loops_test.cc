@@ -16,6 +16,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/reference/check_module.h"
 #include "tests/reference/root_entries.h"
+#include "tests/testing/effort.h"
 #include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/indexing_entry.h"
 
@@ -201,7 +202,8 @@ TEST(SpreadingLoopsTest, Rolls) {
 // Rotated and turned round, and dimensions that change places: every power of some number adds
 // constants.
 TEST(SpreadingLoopsTest, Turns) {
-  const std::vector<int> limits = {0, 1, 2, 3, 17, 64, 300, -1};
+  const std::vector<int> limits = kOneCaseOf == 1 ? std::vector<int>{0, 1, 2, 3, 17, 64, 300, -1}
+                                                  : std::vector<int>{1, 3, 17, -1};
   for (const int by : {1, 2}) {
     CheckSpreading(
         {{"f32[5]"}, Rolled("r", "x", 5, by) + " u = f32[5] reverse(r), dimensions={0}\n", {"u"}},
