@@ -29,8 +29,8 @@ constexpr int Cases(int cases) { return cases / kOneCaseOf; }
 // The same for cases that take long each, of which a quarter is enough under sanitizers.
 constexpr int LongCases(int cases) { return Cases(cases) / (kOneCaseOf == 1 ? 1 : 4); }
 
-// In a loop over all cases there are: whether the next one is tried, as the first one is and then, under
-// sanitizers, every 17th, a number that shares no divisor with the length of an inner loop.
+// Tells a loop over all cases which of them to try: every one, and under sanitizers the first one and then
+// every 17th. The length of an inner loop is seldom a multiple of 17, so that cases of all kinds are tried.
 //
 //   CasesInTurn cases;
 //   for (const Step& step : AllSteps()) {
@@ -45,7 +45,7 @@ class CasesInTurn {
   int passed_ = 0;
 };
 
-// Of the files of a corpus sanitizers see those of at most so many bytes.
+// Tests that read every file of a corpus leave out longer ones, in bytes, under sanitizers.
 inline constexpr size_t kLongestText = kOneCaseOf == 1 ? SIZE_MAX : 50'000;
 
 }  // namespace xla_indexing

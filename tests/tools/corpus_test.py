@@ -15,7 +15,7 @@ import time
 
 from sanitized import is_sanitized
 
-# Of so many bytes; under sanitizers longer files are left out.
+# Under sanitizers files of more bytes are left out.
 LONGEST = 50_000
 # The files with pieces that are no valid HLO: cut off from their module, begun with a stray line, a text
 # protocol buffer.

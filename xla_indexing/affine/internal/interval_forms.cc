@@ -101,13 +101,13 @@ struct SizeOfVariables {
 };
 
 SizeOfVariables SizeOfAllColumns(const OneDivision& form, const FunctionOnInterval& function) {
-  SizeOfVariables of{{0, form.n}};
+  SizeOfVariables variables{{0, form.n}};
   for (const auto& [variable, in_x] : function.one_sum.terms()) {
     const int64_t beside = form.of_x * in_x + function.beside.CoefficientOf(variable);
-    of.size.Add(SizeOfColumn(form, form.a * in_x, beside, false));
-    if (FloorMod(form.a * in_x, form.n) == 1) ++of.ones;
+    variables.size.Add(SizeOfColumn(form, form.a * in_x, beside, false));
+    if (FloorMod(form.a * in_x, form.n) == 1) ++variables.ones;
   }
-  return of;
+  return variables;
 }
 
 FormSize SizeAsItIs(const OneDivision& form, const SizeOfVariables& variables) {
@@ -233,7 +233,7 @@ class FormsOnInterval {
 
   void TakeSlope(const Slope& slope) {
     if (!found_.empty() && found_.front().size < FormSize{LeastNodes(slope), slope.n}) return;
-    // The constants with which floor((a*x + c)/n) grows so.
+    // The constants with which floor((a*x + c)/n) grows so; a is positive, since the floor grows.
     int64_t least = kInt64Min;
     int64_t greatest = kInt64Max;
     for (const auto& [grown, level] : llvm::enumerate(levels_)) {
