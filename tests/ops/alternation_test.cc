@@ -10,29 +10,24 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "mlir/IR/MLIRContext.h"
 #include "tests/ops/isl_closures.h"
+#include "tests/testing/effort.h"
 #include "tests/testing/map_pairs.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/map/text.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing::internal {
 namespace {
 
-class AlternationTest : public ::testing::Test {
+class AlternationTest : public MapPairsTest {
  protected:
   std::vector<OperandIndexing> Pieces(const std::vector<std::string>& texts) {
     std::vector<OperandIndexing> pieces;
     for (const std::string& text : texts) {
-      const absl::StatusOr<IndexingMap> map = ParseIndexingMap(text, &context_);
-      EXPECT_TRUE(map.ok()) << map.status() << text;
-      OperandIndexing piece(kPartsFit, *map);
-      piece.Simplify();
+      OperandIndexing piece = Map(text);
       if (!piece.IsKnownEmpty()) pieces.push_back(std::move(piece));
     }
     return pieces;
@@ -54,7 +49,6 @@ class AlternationTest : public ::testing::Test {
   }
 
   IslClosures isl_{1};
-  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
 };
 
 // x[j] = f(x[j], x[i]) in iteration i: whichever row is read last says all that rows read before say,
@@ -133,7 +127,7 @@ std::string RandomPieceOfSeveral(Random* random, int64_t size, int64_t count, bo
 
 TEST_F(AlternationTest, RandomStepsAreClosedAsTheyAreOneByOne) {
   int closed = 0;
-  constexpr int kSteps = 400;
+  constexpr int kSteps = Cases(400);
   for (int seed = 0; seed < kSteps; ++seed) {
     Random random(seed);
     const int64_t size = random.Between(1, 7);

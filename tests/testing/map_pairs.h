@@ -7,9 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/text.h"
+#include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing {
@@ -39,6 +45,20 @@ inline MapPairs MapPairsOf(const OperandIndexingSet& set) {
   for (const OperandIndexing& indexing : set) AddMapPairs(indexing.map(), &pairs);
   return pairs;
 }
+
+// A test of maps that it writes as text.
+class MapPairsTest : public ::testing::Test {
+ protected:
+  OperandIndexing Map(absl::string_view text) {
+    const absl::StatusOr<IndexingMap> map = ParseIndexingMap(text, &context_);
+    EXPECT_TRUE(map.ok()) << map.status() << text;
+    OperandIndexing indexing(kPartsFit, *map);
+    indexing.Simplify();
+    return indexing;
+  }
+
+  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+};
 
 // All powers, one step after another.
 inline MapPairs ClosureOf(const MapPairs& steps) {

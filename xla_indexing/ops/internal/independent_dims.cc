@@ -18,6 +18,7 @@
 #include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/exactness.h"
 #include "xla_indexing/ops/internal/few_maps.h"
+#include "xla_indexing/ops/internal/few_ranges.h"
 #include "xla_indexing/ops/internal/timed_map.h"
 #include "xla_indexing/ops/operand_indexing.h"
 

@@ -32,7 +32,6 @@
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/ops/internal/builders.h"
-#include "xla_indexing/ops/internal/few_maps.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/loop_closure.h"
 #include "xla_indexing/ops/internal/loop_ends.h"

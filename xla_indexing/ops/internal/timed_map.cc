@@ -15,7 +15,7 @@
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/internal/expr_util.h"
-#include "xla_indexing/ops/internal/few_maps.h"
+#include "xla_indexing/ops/internal/few_ranges.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/map_builder.h"
 
