@@ -11,6 +11,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "tests/testing/effort.h"
 #include "tests/testing/number_value.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/affine/internal/number_rules.h"
@@ -247,7 +248,7 @@ bool IsTrue(const FactsOf& facts, int64_t size, int64_t x) {
 // What one linear source says follows from what another says, if it is said to.
 TEST(NumberFactsTest, WhatIsSaidFollows) {
   int following = 0;
-  for (uint64_t seed = 0; seed < 40000; ++seed) {
+  for (uint64_t seed = 0; seed < Cases(40000); ++seed) {
     Random random(seed);
     PositionalState state;
     const int64_t size = random.Pick(Values{4, 6, 8, 12});
@@ -272,7 +273,7 @@ TEST(NumberFactsTest, WhatIsSaidFollows) {
       }
     }
   }
-  EXPECT_GT(following, 10000);
+  EXPECT_GT(following, Cases(10000));
 }
 
 }  // namespace

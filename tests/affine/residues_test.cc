@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/affine/expr_testing.h"
+#include "tests/testing/effort.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/internal/checked.h"
@@ -69,7 +70,7 @@ TEST_F(ResiduesTest, TheResidueLeavesTheDividend) {
 TEST_F(ResiduesTest, NormalFormsAreEqualWhereTheFactsHold) {
   RandomExpr random(&context_, /*seed=*/7);
   int with_points = 0;
-  for (int i = 0; i < 8000; ++i) {
+  for (int i = 0; i < Cases(8000); ++i) {
     const std::vector<Interval> box = random.Box(3, 7);
     const AffineExpr expr = random.Expr(3, 2);
     ExprSimplifier simplifier(&context_, box, {});
@@ -105,7 +106,7 @@ TEST_F(ResiduesTest, NormalFormsAreEqualWhereTheFactsHold) {
     if (HasFatalFailure()) return;
     with_points += any ? 1 : 0;
   }
-  EXPECT_GT(with_points, 2000);
+  EXPECT_GT(with_points, Cases(2000));
 }
 
 TEST_F(ResiduesTest, FactsThatContradictEachOtherChangeNothingElse) {

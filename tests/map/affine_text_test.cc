@@ -10,6 +10,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/testing/effort.h"
 #include "tests/testing/seed.h"
 
 namespace xla_indexing::internal {
@@ -81,7 +82,7 @@ TEST_F(AffineTextTest, AgreesWithMlirOnRandomExpressions) {
     return std::uniform_int_distribution<int64_t>(least, most)(random);
   };
   std::vector<AffineExpr> exprs = {d0_, d1_, s0_};
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < Cases(20000); ++i) {
     // Operands are mostly recent expressions, so that trees grow, and start over now and then.
     const auto operand = [&] {
       const int64_t size = static_cast<int64_t>(exprs.size());

@@ -178,7 +178,7 @@ TEST_F(BijectionTest, BijectionsOntoBoxesAgreeWithEnumeration) {
 TEST_F(BijectionTest, ChainsOfReshapesAreShownWithoutEnumeration) {
   SmallMaps maps(23, &context_);
   int yes = 0;
-  constexpr int kChains = 2000;
+  constexpr int kChains = Cases(2000);
   for (int i = 0; i < kChains; ++i) {
     std::vector<int64_t> sizes;
     const IndexingMap map = maps.Chain(&sizes);
@@ -190,7 +190,7 @@ TEST_F(BijectionTest, ChainsOfReshapesAreShownWithoutEnumeration) {
 
 TEST_F(BijectionTest, NothingGoesWrongAtTheEndsOfInt64) {
   RandomMaps maps(24, &context_);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < Cases(200); ++i) {
     const IndexingMap map = maps.Map();
     EXPECT_TRUE(IsInjective(map, 20000).ok());
     const std::vector<int64_t> sizes(map.num_results(), maps.Chance(50) ? INT64_MAX : 7);

@@ -200,7 +200,7 @@ TEST_F(DecideTest, LargeMapsAreNearlyAllDecided) {
   Tally rewritten;
   Tally nudged;
   Tally other_ranges;
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0; i < Cases(1500); ++i) {
     const IndexingMap map = maps.Map();
     const Decision same = *SameFunction(map, maps.Rewritten(map));
     EXPECT_FALSE(same.IsNo()) << map.ToString();
@@ -256,7 +256,7 @@ TEST_F(DecideTest, RelationsAgreeWithEnumeration) {
 TEST_F(DecideTest, NothingGoesWrongAtTheEndsOfInt64) {
   RandomMaps maps(5, &context_);
   std::vector<IndexingMap> all;
-  for (int i = 0; i < 250; ++i) all.push_back(maps.Map());
+  for (int i = 0; i < Cases(250); ++i) all.push_back(maps.Map());
   for (size_t i = 0; i + 1 < all.size(); ++i) {
     for (const IndexingMap& other : {all[i], all[i + 1]}) {
       const bool same_numbers = all[i].num_dims() == other.num_dims() &&

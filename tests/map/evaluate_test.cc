@@ -13,6 +13,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/map/random_map.h"
+#include "tests/testing/effort.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/internal/expr_program.h"
@@ -107,7 +108,7 @@ TEST_F(EvaluateTest, OneValueIsWhatAProgramComputes) {
   const std::vector<int64_t> symbols = {3};
   RandomMaps random(20, &context_);
   int without_value = 0;
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < Cases(2000); ++i) {
     // The second symbol is one that the point has not.
     const mlir::AffineExpr expr = random.Expr(/*num_dims=*/2, /*num_symbols=*/2, /*depth=*/2);
     const ExprProgram program(expr);
@@ -120,7 +121,7 @@ TEST_F(EvaluateTest, OneValueIsWhatAProgramComputes) {
     }
     without_value += is_error ? 1 : 0;
   }
-  EXPECT_GT(without_value, 100);
+  EXPECT_GT(without_value, Cases(100));
   EXPECT_LT(without_value, 1900);
 }
 
@@ -208,7 +209,7 @@ TEST_F(EvaluateTest, ProgramsComputeWhatTheExpressionsMean) {
   RandomMaps random(11, &context_);
   ExprProgram::Workspace values;
   int computed = 0;
-  for (int i = 0; i < 5000; ++i) {
+  for (int i = 0; i < Cases(5000); ++i) {
     const mlir::AffineExpr exprs[] = {random.Expr(2, 2, 3), random.Expr(2, 2, 3)};
     const ExprProgram program(exprs);
     ASSERT_EQ(program.num_results(), 2);
@@ -222,7 +223,7 @@ TEST_F(EvaluateTest, ProgramsComputeWhatTheExpressionsMean) {
       }
     }
   }
-  EXPECT_GT(computed, 20000);
+  EXPECT_GT(computed, Cases(20000));
 }
 
 TEST_F(EvaluateTest, ProgramsComputeSharedSubexpressionsOnce) {

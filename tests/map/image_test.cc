@@ -116,7 +116,7 @@ TEST_F(ImageTest, AgreesWithEnumeration) {
 TEST_F(ImageTest, LargeMapsAreNearlyAllDecided) {
   SmallMaps maps(43, &context_, /*max_size=*/1000000);
   int undecided = 0;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < Cases(1000); ++i) {
     undecided += ImageAsBox(maps.Map())->is_box.IsUndecided() ? 1 : 0;
   }
   EXPECT_LE(undecided, 60);
@@ -125,7 +125,7 @@ TEST_F(ImageTest, LargeMapsAreNearlyAllDecided) {
 
 TEST_F(ImageTest, NothingGoesWrongAtTheEndsOfInt64) {
   RandomMaps maps(42, &context_);
-  for (int i = 0; i < 300; ++i) EXPECT_TRUE(ImageAsBox(maps.Map(), 20000).ok());
+  for (int i = 0; i < Cases(300); ++i) EXPECT_TRUE(ImageAsBox(maps.Map(), 20000).ok());
 }
 
 }  // namespace

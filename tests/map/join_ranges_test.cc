@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/testing/effort.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/map/internal/existential.h"
 #include "xla_indexing/map/text.h"
@@ -72,7 +73,7 @@ std::set<std::vector<int64_t>> Image(const IndexingMap& map) {
 
 TEST_F(JoinRangesTest, TheRelationStaysTheSame) {
   int joined = 0;
-  for (uint64_t seed = 0; seed < 3000; ++seed) {
+  for (uint64_t seed = 0; seed < Cases(3000); ++seed) {
     Random random(seed);
     const int64_t n = random.Between(1, 4), c = random.Between(-2, 3);
     const int64_t low = random.Between(-2, 2), first = random.Between(-2, 2);
@@ -90,7 +91,7 @@ TEST_F(JoinRangesTest, TheRelationStaysTheSame) {
     if (JoinRangeVariables(&map)) ++joined;
     ASSERT_EQ(Image(map), Image(before)) << text << " became " << map.ToString();
   }
-  EXPECT_GT(joined, 1000);
+  EXPECT_GT(joined, Cases(1000));
 }
 
 }  // namespace

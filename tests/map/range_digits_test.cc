@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "mlir/IR/AffineExpr.h"
 #include "tests/map/small_maps.h"
+#include "tests/testing/effort.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/map/indexing_map.h"
 
@@ -83,7 +84,7 @@ TEST_F(RangeDigitsTest, ARemainderWithARuntimeVariableStays) {
 
 TEST_F(RangeDigitsTest, RemaindersThatBecomeVariablesAreTheSameRelation) {
   int replaced = 0;
-  for (uint64_t seed = 0; seed < 20000; ++seed) {
+  for (uint64_t seed = 0; seed < Cases(20000); ++seed) {
     Random random(seed);
     const int64_t n = random.Between(2, 7);
     const auto remainder = [&] {
@@ -106,7 +107,7 @@ TEST_F(RangeDigitsTest, RemaindersThatBecomeVariablesAreTheSameRelation) {
     ASSERT_EQ(RelationPoints(changed), RelationPoints(map))
         << text << " became " << changed.ToString();
   }
-  EXPECT_GT(replaced, 3000);
+  EXPECT_GT(replaced, Cases(3000));
 }
 
 TEST_F(RangeDigitsTest, VariablesWithoutDigitsOfTheirOwnStay) {
@@ -142,7 +143,7 @@ TEST_F(RangeDigitsTest, TheRelationStaysTheSame) {
   int split = 0;
   int with_constraints = 0;
   int without_equality = 0;
-  for (uint64_t seed = 0; seed < 40000; ++seed) {
+  for (uint64_t seed = 0; seed < Cases(40000); ++seed) {
     Random random(seed);
     const auto occurrence = [&] {
       const std::string s = absl::StrCat("s0 * ", random.OneIn(4) ? random.Between(-2, 3) : 1);
@@ -199,9 +200,9 @@ TEST_F(RangeDigitsTest, TheRelationStaysTheSame) {
           << text << " became " << simplified.ToString();
     }
   }
-  EXPECT_GT(split, 2000);
-  EXPECT_GT(with_constraints, 500);
-  EXPECT_GT(without_equality, 1500);
+  EXPECT_GT(split, Cases(2000));
+  EXPECT_GT(with_constraints, Cases(500));
+  EXPECT_GT(without_equality, Cases(1500));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tests/map/small_maps.h"
+#include "tests/testing/effort.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/map/indexing_map.h"
 
@@ -131,7 +132,7 @@ TEST_F(WindowSumsTest, TheRelationStaysTheSame) {
   int negative = 0;
   int with_constraints = 0;
   int with_divisions = 0;
-  for (uint64_t seed = 0; seed < 40000; ++seed) {
+  for (uint64_t seed = 0; seed < Cases(40000); ++seed) {
     Random random(seed);
     const int64_t n = random.Between(1, 3) * (random.OneIn(2) ? 1 : -1);
     const int64_t scale = random.OneIn(3) ? random.Between(-2, 2) : 1;
@@ -169,10 +170,10 @@ TEST_F(WindowSumsTest, TheRelationStaysTheSame) {
     ASSERT_EQ(RelationOf(changed), RelationOf(map)) << text << " became " << changed.ToString();
     ASSERT_LE(changed.constraints().size(), map.constraints().size()) << text;
   }
-  EXPECT_GT(joined, 3000);
-  EXPECT_GT(negative, 1000);
-  EXPECT_GT(with_constraints, 1000);
-  EXPECT_GT(with_divisions, 1000);
+  EXPECT_GT(joined, Cases(3000));
+  EXPECT_GT(negative, Cases(1000));
+  EXPECT_GT(with_constraints, Cases(1000));
+  EXPECT_GT(with_divisions, Cases(1000));
 }
 
 }  // namespace

@@ -62,8 +62,8 @@ absl::Status ForEachExecuted(const HloModule& module, uint64_t seed, const Check
 //     over-approximate but for the reasons in check_module.cc, and which are disjoint where they
 //     are pieces of what one map cannot say; and with calls not looked into;
 //   - the entry as one computation, also with bounds that it exceeds.
-// The error for the first difference names the instruction, direction and options, and ends in the
-// module's text.
+// Under sanitizers each is asked about in one of these ways, which the seed decides. The error for the
+// first difference names the instruction, direction and options, and ends in the module's text.
 absl::Status CheckModule(const std::string& text, uint64_t seed, mlir::MLIRContext* context,
                          const CheckOptions& options = {});
 // An overload for a module that verifies; its error does not include the module's text.
