@@ -17,8 +17,6 @@
 namespace xla_indexing::internal {
 namespace {
 
-using internal::Reverse;
-
 using Values = std::vector<int64_t>;
 
 int64_t Count(const Values& sizes) {

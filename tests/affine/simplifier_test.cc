@@ -22,6 +22,7 @@ class SimplifierTest : public ExprFixture {
   // The simplified text for dimensions d_i in [0, sizes[i] - 1].
   std::string Simplified(AffineExpr e, const std::vector<int64_t>& sizes) {
     std::vector<Interval> dims;
+    dims.reserve(sizes.size());
     for (int64_t size : sizes) dims.push_back(Interval::OfSize(size));
     return SimplifiedIn(e, dims);
   }

@@ -17,7 +17,6 @@ namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
-using ::mlir::AffineExprKind;
 
 std::string Print(AffineExpr expr, const std::vector<std::string>& dim_names = {},
                   const std::vector<std::string>& symbol_names = {}) {

@@ -16,7 +16,7 @@ namespace {
 class BijectionTest : public MapTextFixture {
  protected:
   Answer Injective(absl::string_view text) { return IsInjective(Parse(text))->answer; }
-  Answer Onto(absl::string_view text, std::vector<int64_t> sizes) {
+  Answer Onto(absl::string_view text, const std::vector<int64_t>& sizes) {
     return IsBijectionOnto(Parse(text), sizes)->answer;
   }
 };

@@ -256,6 +256,7 @@ TEST_F(DecideTest, RelationsAgreeWithEnumeration) {
 TEST_F(DecideTest, NothingGoesWrongAtTheEndsOfInt64) {
   RandomMaps maps(5, &context_);
   std::vector<IndexingMap> all;
+  all.reserve(Cases(250));
   for (int i = 0; i < Cases(250); ++i) all.push_back(maps.Map());
   for (size_t i = 0; i + 1 < all.size(); ++i) {
     for (const IndexingMap& other : {all[i], all[i + 1]}) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -113,48 +114,60 @@ TEST_F(EqualitiesTest, OtherConstraintsBecomeShorter) {
       "KNOWN EMPTY (d0, d1, d2) -> 1 results");
 }
 
+// a*d0 + b*d1 = k and the sum p*d0 + q*d1 + 1, of factors up to kMostFactor.
+struct SumUnderEquality {
+  int64_t a;
+  int64_t b;
+  int64_t k;
+  int64_t p;
+  int64_t q;
+};
+constexpr int64_t kMostFactor = 3;
+
+std::vector<SumUnderEquality> SmallSumsUnderEqualities() {
+  std::vector<SumUnderEquality> sums;
+  const auto add_all = [&](int64_t a, int64_t b) {
+    for (int64_t k = -2; k <= 2; ++k) {
+      for (int64_t p = -kMostFactor; p <= kMostFactor; ++p) {
+        for (int64_t q = -kMostFactor; q <= kMostFactor; ++q) sums.push_back({a, b, k, p, q});
+      }
+    }
+  };
+  for (int64_t a = 1; a <= kMostFactor; ++a) {
+    for (int64_t b = -kMostFactor; b <= kMostFactor; ++b) {
+      if (b != 0 && std::gcd(a, b) == 1) add_all(a, b);
+    }
+  }
+  return sums;
+}
+
 // Under a*d0 + b*d1 = k every sum p*d0 + q*d1 is written in the shortest of the ways in which a
 // multiple of the equality can be added to it; results keep their values in divisions as well.
 TEST_F(EqualitiesTest, SumsAreShortestUnderAllSmallEqualities) {
-  constexpr int64_t kMost = 3;
   int64_t shorter = 0;
   CasesInTurn cases;
-  for (int64_t a = 1; a <= kMost; ++a) {
-    for (int64_t b = -kMost; b <= kMost; ++b) {
-      for (int64_t k = -2; k <= 2; ++k) {
-        if (b == 0 || std::gcd(a, b) != 1) continue;
-        const Constraint equality{Sum(a, b, 0), Interval::Point(k)};
-        const Variables dims = Boxes({Interval::Closed(-6, 6), Interval::Closed(-7, 5)});
-        for (int64_t p = -kMost; p <= kMost; ++p) {
-          for (int64_t q = -kMost; q <= kMost; ++q) {
-            if (!cases.IsNextTried()) continue;
-            const AffineExpr sum = Sum(p, q, 1);
-            const IndexingMap map(
-                kPartsFit,
-                mlir::AffineMap::get(2, 0, {sum, FloorDiv(sum, 3), Mod(sum, 4)}, &context_), dims,
-                {}, {}, {equality});
-            IndexingMap simplified = map;
-            simplified.Simplify();
-            ASSERT_EQ(FunctionPoints(simplified), FunctionPoints(map)) << map.ToString() << "\n"
-                                                                       << simplified.ToString();
-            IndexingMap twice = simplified;
-            ASSERT_FALSE(twice.Simplify()) << map.ToString() << "\n" << simplified.ToString();
-            if (simplified.IsKnownEmpty()) continue;
-            ExprSize shortest = SizeOf(sum);
-            for (int64_t t = -2 * kMost; t <= 2 * kMost; ++t) {
-              shortest = std::min(shortest, SizeOf(Sum(p + t * a, q + t * b, 1 - t * k)));
-            }
-            ASSERT_LE(SizeOf(simplified.results()[0]), shortest) << map.ToString() << "\n"
-                                                                 << simplified.ToString();
-            shorter += SizeOf(simplified.results()[0]) < SizeOf(sum) ? 1 : 0;
-            for (int i = 1; i < 3; ++i) {
-              ASSERT_LE(SizeOf(simplified.results()[i]), SizeOf(map.results()[i]))
-                  << map.ToString() << "\n"
-                  << simplified.ToString();
-            }
-          }
-        }
-      }
+  const Variables dims = Boxes({Interval::Closed(-6, 6), Interval::Closed(-7, 5)});
+  for (const auto& [a, b, k, p, q] : SmallSumsUnderEqualities()) {
+    if (!cases.IsNextTried()) continue;
+    const AffineExpr sum = Sum(p, q, 1);
+    const IndexingMap map(
+        kPartsFit, mlir::AffineMap::get(2, 0, {sum, FloorDiv(sum, 3), Mod(sum, 4)}, &context_),
+        dims, {}, {}, {{Sum(a, b, 0), Interval::Point(k)}});
+    IndexingMap simplified = map;
+    simplified.Simplify();
+    const std::string texts = absl::StrCat(map.ToString(), "\n", simplified.ToString());
+    ASSERT_EQ(FunctionPoints(simplified), FunctionPoints(map)) << texts;
+    IndexingMap twice = simplified;
+    ASSERT_FALSE(twice.Simplify()) << texts;
+    if (simplified.IsKnownEmpty()) continue;
+    ExprSize shortest = SizeOf(sum);
+    for (int64_t t = -2 * kMostFactor; t <= 2 * kMostFactor; ++t) {
+      shortest = std::min(shortest, SizeOf(Sum(p + t * a, q + t * b, 1 - t * k)));
+    }
+    ASSERT_LE(SizeOf(simplified.results()[0]), shortest) << texts;
+    shorter += SizeOf(simplified.results()[0]) < SizeOf(sum) ? 1 : 0;
+    for (int i = 1; i < 3; ++i) {
+      ASSERT_LE(SizeOf(simplified.results()[i]), SizeOf(map.results()[i])) << texts;
     }
   }
   EXPECT_GT(shorter, Cases(1000));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -190,19 +191,14 @@ Int128 Definition(mlir::AffineExpr expr, llvm::ArrayRef<int64_t> dims,
   auto binary = llvm::cast<mlir::AffineBinaryOpExpr>(expr);
   const Int128 a = Definition(binary.getLHS(), dims, symbols);
   const Int128 b = Definition(binary.getRHS(), dims, symbols);
-  const Int128 remainder = b == 0 ? 0 : ((a % b) + b) % b;
-  switch (expr.getKind()) {
-    case mlir::AffineExprKind::Add:
-      return a + b;
-    case mlir::AffineExprKind::Mul:
-      return a * b;
-    case mlir::AffineExprKind::FloorDiv:
-      return (a - remainder) / b;
-    case mlir::AffineExprKind::Mod:
-      return remainder;
-    default:
-      return (a + (b - remainder) % b) / b;
-  }
+  const mlir::AffineExprKind kind = expr.getKind();
+  if (kind == mlir::AffineExprKind::Add) return a + b;
+  if (kind == mlir::AffineExprKind::Mul) return a * b;
+  const Int128 divisor = std::max(b, Int128{1});  // they are positive
+  const Int128 remainder = ((a % divisor) + divisor) % divisor;
+  if (kind == mlir::AffineExprKind::Mod) return remainder;
+  if (kind == mlir::AffineExprKind::FloorDiv) return (a - remainder) / divisor;
+  return (a + (divisor - remainder) % divisor) / divisor;
 }
 
 TEST_F(EvaluateTest, ProgramsComputeWhatTheExpressionsMean) {

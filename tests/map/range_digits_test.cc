@@ -116,8 +116,8 @@ TEST_F(RangeDigitsTest, VariablesWithoutDigitsOfTheirOwnStay) {
         "(d0)[s0] -> (s0 floordiv 8, s0 mod 8), domain: d0 in [0, 3], s0 in [0, 30]",
         "(d0)[s0] -> (s0 floordiv 8, s0 mod 8), domain: d0 in [0, 3], s0 in [1, 32]",
         "(d0)[s0] -> ((s0 + d0) floordiv 8, s0 mod 8), domain: d0 in [0, 3], s0 in [0, 31]",
-        "(d0)[s0] -> (s0 floordiv 8, s0 mod 8), domain: d0 in [0, 3], s0 in [0, 31], "
-        "s0 - d0 in [0, 9]",
+        ("(d0)[s0] -> (s0 floordiv 8, s0 mod 8), domain: d0 in [0, 3], s0 in [0, 31], "
+         "s0 - d0 in [0, 9]"),
         "(d0)[s0] -> (s0 floordiv 4, s0 mod 8), domain: d0 in [0, 3], s0 in [0, 31]"}) {
     IndexingMap map = Parse(text);
     EXPECT_FALSE(internal::SplitRangeVariable(&map)) << text;

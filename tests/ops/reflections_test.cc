@@ -10,15 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
-#include "mlir/IR/MLIRContext.h"
 #include "tests/ops/isl_closures.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/map_pairs.h"
-#include "xla_indexing/map/text.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
@@ -34,7 +31,7 @@ struct SteppedIndex {
   bool goes_round = false;
 };
 
-class ReflectionsTest : public ::testing::Test {
+class ReflectionsTest : public MapPairsTest {
  protected:
   // Adds a step as maps without remainders, one for each way of going round.
   void AddStep(const std::vector<SteppedIndex>& step, absl::Span<const int64_t> sizes,
@@ -59,13 +56,8 @@ class ReflectionsTest : public ::testing::Test {
         absl::StrAppend(&constraints, ", ", index, " in [0, ", sizes[j] - 1, "]");
       }
       if (!is_there) continue;
-      const auto map = ParseIndexingMap(
-          absl::StrCat("(", dims, ") -> (", results, "), domain: ", domain, constraints),
-          &context_);
-      ASSERT_TRUE(map.ok()) << map.status();
-      OperandIndexing piece(kPartsFit, *map);
-      piece.Simplify();
-      pieces->Add(std::move(piece));
+      pieces->Add(
+          Map(absl::StrCat("(", dims, ") -> (", results, "), domain: ", domain, constraints)));
     }
   }
 
@@ -85,7 +77,6 @@ class ReflectionsTest : public ::testing::Test {
   }
 
   IslClosures isl_{8};
-  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
 };
 
 // Every set of steps of up to two elements beside every reflection, with and without going round.
@@ -94,25 +85,24 @@ TEST_F(ReflectionsTest, StepsAndAReflectionOfOneDimension) {
   int all = 0;
   int with_borders = 0;
   CasesInTurn cases;
+  const auto check = [&](int64_t size, int steps, int64_t center, bool moves_round,
+                         bool turns_round) {
+    if (!cases.IsNextTried()) return;
+    OperandIndexingSet pieces;
+    for (int64_t c = -2; c <= 2; ++c) {
+      if (((steps >> (c + 2)) & 1) == 0) continue;
+      AddStep({{0, false, c, moves_round}}, {size}, 7, steps % 2 == 0, &pieces);
+    }
+    AddStep({{0, true, -center, turns_round}}, {size}, 7, steps % 2 == 0, &pieces);
+    ++all;
+    const bool is_closed = Check(pieces);
+    closed += is_closed ? 1 : 0;
+    with_borders += is_closed && !moves_round ? 1 : 0;
+  };
   for (int64_t size = 1; size <= 6; ++size) {
-    for (int steps = 1; steps < 1 << 5; ++steps) {
+    for (int steps = 1; steps < 1 << 5 && !HasFailure(); ++steps) {
       for (int64_t center = 0; center < size; ++center) {
-        for (const bool moves_round : {false, true}) {
-          for (const bool turns_round : {false, true}) {
-            if (!cases.IsNextTried()) continue;
-            OperandIndexingSet pieces;
-            for (int64_t c = -2; c <= 2; ++c) {
-              if (((steps >> (c + 2)) & 1) == 0) continue;
-              AddStep({{0, false, c, moves_round}}, {size}, 7, steps % 2 == 0, &pieces);
-            }
-            AddStep({{0, true, -center, turns_round}}, {size}, 7, steps % 2 == 0, &pieces);
-            ++all;
-            const bool is_closed = Check(pieces);
-            closed += is_closed ? 1 : 0;
-            with_borders += is_closed && !moves_round ? 1 : 0;
-            if (HasFailure()) return;
-          }
-        }
+        for (const int round : {0, 1, 2, 3}) check(size, steps, center, round >= 2, round % 2 == 1);
       }
     }
   }

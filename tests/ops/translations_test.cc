@@ -48,36 +48,50 @@ TEST_F(TranslationsTest, WhatIsNotMonotonousIsNotClosed) {
   }
 }
 
-// At each time one of `size` rows of a ring is written, in any order and direction, or several of
-// them; with and without other bounds.
+// Steps in which one of `size` rows of a ring is written at each time, or several of them, in any order
+// and direction; with and without other bounds.
+std::vector<std::string> StepsInRings(int64_t size) {
+  std::vector<std::string> intervals;
+  for (int64_t least = 0; least < size; ++least) {
+    for (int64_t most = least; most < size; ++most) {
+      intervals.push_back(absl::StrCat("[", least, ", ", most, "]"));
+    }
+  }
+  std::vector<std::string> rows;
+  for (const int64_t factor : {-2, -1, 1, 2}) {
+    for (const char* element : {"d1", "-d1", "0"}) {
+      rows.push_back(absl::StrCat("(d0 * ", factor, " + ", element, ") mod ", size));
+    }
+  }
+  std::vector<std::string> steps;
+  for (const char* next : {"d0 + 1", "d0 - 1"}) {
+    for (const std::string& row : rows) {
+      for (const std::string& interval : intervals) {
+        const std::string step =
+            absl::StrCat("(d0, d1) -> (", next, ", d1), domain: d0 in [0, 20], d1 in [0, ",
+                         size - 1, "], ", row, " in ", interval);
+        steps.push_back(step);
+        steps.push_back(step + ", d0 - d1 in [-5, 12]");
+      }
+    }
+  }
+  return steps;
+}
+
 TEST_F(TranslationsTest, ElementsStayInARingUntilTheyAreWritten) {
   int closed = 0;
   int all = 0;
   CasesInTurn cases;
-  for (const bool is_forward : {true, false}) {
-    const std::string piece = absl::StrCat("(d0, d1) -> (d0 ", is_forward ? "+ 1" : "- 1",
-                                           ", d1), domain: d0 in [0, 20], d1 in [0, ");
-    for (const int64_t size : {2, 3, 7, 8}) {
-      for (const int64_t factor : {-2, -1, 1, 2}) {
-        for (int64_t least = 0; least < size; ++least) {
-          for (int64_t most = least; most < size; ++most) {
-            for (const char* element : {"d1", "-d1", "0"}) {
-              for (const char* other : {"", ", d0 - d1 in [-5, 12]"}) {
-                if (!cases.IsNextTried()) continue;
-                const OperandIndexing step =
-                    Map(absl::StrCat(piece, size - 1, "], (d0 * ", factor, " + ", element, ") mod ",
-                                     size, " in [", least, ", ", most, "]", other));
-                if (step.IsKnownEmpty()) continue;
-                ++all;
-                const std::optional<OperandIndexingSet> powers = ClosePiece(step);
-                if (!powers) continue;
-                ++closed;
-                ASSERT_EQ(MapPairsOf(*powers), ClosureOf(MapPairsOf(step))) << step.ToString();
-              }
-            }
-          }
-        }
-      }
+  for (const int64_t size : {2, 3, 7, 8}) {
+    for (const std::string& text : StepsInRings(size)) {
+      if (!cases.IsNextTried()) continue;
+      const OperandIndexing step = Map(text);
+      if (step.IsKnownEmpty()) continue;
+      ++all;
+      const std::optional<OperandIndexingSet> powers = ClosePiece(step);
+      if (!powers) continue;
+      ++closed;
+      ASSERT_EQ(MapPairsOf(*powers), ClosureOf(MapPairsOf(step))) << step.ToString();
     }
   }
   std::cout << closed << " of " << all << " rings closed\n";
@@ -111,8 +125,8 @@ TEST_F(TranslationsTest, OnlyTheLastStepSaysWhichRowIsRead) {
         "(d0, d1) -> (d0 + 1, d0 * 3 mod 7), domain: d0 in [0, 9], d1 in [0, 6]",
         "(d0, d1)[s0] -> (d0 + 1, d0 + s0), domain: d0 in [0, 5], d1 in [0, 7], s0 in [0, 2]",
         "(d0, d1, d2) -> (d0 + 1, d1 + 1, d1), domain: d0 in [0, 6], d1 in [0, 4], d2 in [0, 4]",
-        "(d0, d1, d2) -> (d0 + 1, d1 - 1, d0 + d1), domain: d0 in [0, 6], d1 in [0, 4], "
-        "d2 in [0, 12], d0 - d1 in [-3, 3]"}) {
+        ("(d0, d1, d2) -> (d0 + 1, d1 - 1, d0 + d1), domain: d0 in [0, 6], d1 in [0, 4], "
+         "d2 in [0, 12], d0 - d1 in [-3, 3]")}) {
     const OperandIndexing step = Map(text);
     const std::optional<OperandIndexingSet> powers = ClosePiece(step);
     ASSERT_TRUE(powers.has_value()) << text;

@@ -13,15 +13,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "mlir/IR/MLIRContext.h"
 #include "tests/ops/isl_closures.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/map_pairs.h"
-#include "xla_indexing/map/text.h"
-#include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing::internal {
@@ -36,7 +32,7 @@ struct Turned {
   bool goes_round = false;
 };
 
-class TurnsTest : public ::testing::Test {
+class TurnsTest : public MapPairsTest {
  protected:
   // The step as maps without remainders, one for each way of going round.
   OperandIndexingSet Step(const std::vector<Turned>& turned, int64_t size, int64_t count) {
@@ -60,13 +56,8 @@ class TurnsTest : public ::testing::Test {
         absl::StrAppend(&constraints, ", ", index, " in [0, ", size - 1, "]");
       }
       if (!is_there) continue;
-      const auto map = ParseIndexingMap(
-          absl::StrCat("(", dims, ") -> (", results, "), domain: ", domain, constraints),
-          &context_);
-      EXPECT_TRUE(map.ok()) << map.status();
-      OperandIndexing piece(kPartsFit, *map);
-      piece.Simplify();
-      pieces.Add(std::move(piece));
+      pieces.Add(
+          Map(absl::StrCat("(", dims, ") -> (", results, "), domain: ", domain, constraints)));
     }
     return pieces;
   }
@@ -82,7 +73,6 @@ class TurnsTest : public ::testing::Test {
   }
 
   IslClosures isl_{2};
-  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
 };
 
 // Every permutation of two dimensions with every choice of signs, moved by up to one, in small arrays.

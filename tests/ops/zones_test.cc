@@ -16,6 +16,7 @@
 #include "tests/testing/effort.h"
 #include "tests/testing/map_pairs.h"
 #include "tests/testing/random.h"
+#include "xla_indexing/base/interval.h"
 #include "xla_indexing/ops/operand_indexing.h"
 
 namespace xla_indexing::internal {
@@ -43,36 +44,39 @@ class ZonesTest : public MapPairsTest {
   }
   size_t JoinTexts(const std::vector<std::string>& texts) {
     std::vector<OperandIndexing> maps;
+    maps.reserve(texts.size());
     for (const std::string& text : texts) maps.push_back(Map(text));
     return Join(maps);
   }
 };
 
+std::vector<Interval> IntervalsIn(int64_t least, int64_t most) {
+  std::vector<Interval> intervals;
+  for (int64_t low = least; low <= most; ++low) {
+    for (int64_t high = low; high <= most; ++high) intervals.push_back(Interval::Closed(low, high));
+  }
+  return intervals;
+}
+
 // All zones of a dimension and a result among so many numbers, each once.
-std::vector<std::string> SmallZones(int numbers) {
+std::vector<std::string> SmallZones(int64_t numbers) {
   std::vector<std::string> texts;
-  std::set<std::set<std::pair<int, int>>> known;
-  const int last = numbers - 1;
-  for (int d_low = 0; d_low <= last; ++d_low) {
-    for (int d_high = d_low; d_high <= last; ++d_high) {
-      for (int s_low = 0; s_low <= last; ++s_low) {
-        for (int s_high = s_low; s_high <= last; ++s_high) {
-          for (int low = -last; low <= last; ++low) {
-            for (int high = low; high <= last; ++high) {
-              std::set<std::pair<int, int>> points;
-              for (int d = d_low; d <= d_high; ++d) {
-                for (int s = s_low; s <= s_high; ++s) {
-                  if (low <= d - s && d - s <= high) points.insert({d, s});
-                }
-              }
-              if (points.empty() || !known.insert(points).second) continue;
-              texts.push_back(absl::StrCat("(d0)[s0] -> (s0), domain: d0 in [", d_low, ", ", d_high,
-                                           "], s0 in [", s_low, ", ", s_high, "], d0 - s0 in [",
-                                           low, ", ", high, "]"));
-            }
-          }
-        }
+  std::set<std::set<std::pair<int64_t, int64_t>>> known;
+  const auto add = [&](const Interval& dims, const Interval& results, const Interval& apart) {
+    std::set<std::pair<int64_t, int64_t>> points;
+    for (int64_t d = dims.lower(); d <= dims.upper(); ++d) {
+      for (int64_t s = results.lower(); s <= results.upper(); ++s) {
+        if (apart.Contains(d - s)) points.emplace(d, s);
       }
+    }
+    if (points.empty() || !known.insert(points).second) return;
+    texts.push_back(absl::StrCat("(d0)[s0] -> (s0), domain: d0 in ", dims.ToString(), ", s0 in ",
+                                 results.ToString(), ", d0 - s0 in ", apart.ToString()));
+  };
+  const std::vector<Interval> places = IntervalsIn(0, numbers - 1);
+  for (const Interval& dims : places) {
+    for (const Interval& results : places) {
+      for (const Interval& apart : IntervalsIn(1 - numbers, numbers - 1)) add(dims, results, apart);
     }
   }
   return texts;

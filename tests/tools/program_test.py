@@ -214,7 +214,7 @@ ENTRY main {
 
     def test_a_report_that_takes_long_shows_on_a_terminal_how_far_it_is(self):
         # All kernels differ.
-        count = 20000
+        count = 1000 if is_sanitized(PROGRAM) else 20000
         lines = ["HloModule many", "ENTRY e {"]
         for i in range(count):
             lines += [f"p{i} = f32[{i + 8},64] parameter({i})",
@@ -237,7 +237,7 @@ ENTRY main {
         self.assertEqual(process.returncode, 0)
         # A second and more on kernels alone, where all of it takes several; nothing stays on the line.
         if time.monotonic() - start > 4:
-            self.assertRegex(shown, rb"\r\x1b\[Kreport: \d+ of 20000 kernels")
+            self.assertRegex(shown, rb"\r\x1b\[Kreport: \d+ of \d+ kernels")
         self.assertTrue(not shown or shown.endswith(b"\r\x1b[K"), shown[-80:])
         # No terminal, no line.
         self.assertEqual(run("--report", "--top=0", file)[2], "")
