@@ -11,6 +11,7 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "tests/affine/expr_testing.h"
+#include "tests/testing/effort.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/interval.h"
@@ -114,6 +115,7 @@ TEST_F(EvidentFormTest, FloorsThatGrowTwiceStay) {
 }
 
 TEST_F(EvidentFormTest, SumsOfDigitsStay) {
+  CasesInTurn cases;
   std::vector<AffineExpr> digits;
   for (int64_t m = 2; m <= 5; ++m) {
     digits.push_back(FloorDiv(D(0), m));
@@ -130,6 +132,7 @@ TEST_F(EvidentFormTest, SumsOfDigitsStay) {
           for (const AffineExpr other : others) {
             for (const int64_t k : {-1, 1, 2, 5}) {
               for (const int64_t c : {-4, 0, 1}) {
+                if (!cases.IsNextTried()) continue;
                 const AffineExpr sum = Add(Add(Scale(digit, k), other), Constant(c, &context_));
                 Check(sum, {Interval::Closed(lower, lower + size - 1), second});
                 if (HasFailure()) return;
@@ -140,7 +143,7 @@ TEST_F(EvidentFormTest, SumsOfDigitsStay) {
       }
     }
   }
-  EXPECT_GT(evident_, 20000);
+  EXPECT_GT(evident_, Cases(20000));
 }
 
 TEST_F(EvidentFormTest, EachConditionIsNeeded) {
@@ -201,6 +204,7 @@ TEST_F(EvidentFormTest, FormsByTheDefinitionOfModAreThoseOfTheSimplifier) {
 }
 
 TEST_F(EvidentFormTest, FormsOfDivisionsAreThoseOfTheSimplifier) {
+  CasesInTurn cases;
   for (const auto& [first, second] : SmallBoxes()) {
     for (int64_t m = 2; m <= 6; ++m) {
       for (int64_t a = -1; a <= 2 * m + 1; ++a) {
@@ -208,6 +212,7 @@ TEST_F(EvidentFormTest, FormsOfDivisionsAreThoseOfTheSimplifier) {
           const AffineExpr sum = Add(Scale(D(0), a), Scale(D(1), b));
           for (int64_t c = -m - 1; c <= 2 * m; ++c) {
             const AffineExpr dividend = Add(sum, Constant(c, &context_));
+            if (!cases.IsNextTried()) continue;
             CheckFormOf(Mod(dividend, m), {first, second});
             CheckFormOf(FloorDiv(dividend, m), {first, second});
             for (const int64_t n : {2, 3}) {
@@ -220,7 +225,7 @@ TEST_F(EvidentFormTest, FormsOfDivisionsAreThoseOfTheSimplifier) {
       }
     }
   }
-  EXPECT_GT(evident_, 5000);
+  EXPECT_GT(evident_, Cases(5000));
 }
 
 TEST_F(EvidentFormTest, EachRuleLeadsToAForm) {

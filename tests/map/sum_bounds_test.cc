@@ -11,6 +11,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/map/small_maps.h"
+#include "tests/testing/effort.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/interval.h"
@@ -122,10 +123,12 @@ TEST_F(SumBoundsTest, TwoConstraintsNarrowAVariable) {
 // Ranges contain all values, of every two small constraints on three variables. Nearly always they
 // are the hull: what is missing is between the vertices of the polyhedron and its integer points.
 TEST_F(SumBoundsTest, AllSmallPairsOfConstraints) {
+  CasesInTurn cases;
   for (size_t i = 0; i < sums_.size(); ++i) {
     for (size_t j = i + 1; j < sums_.size(); ++j) {
       for (const Interval& of_first : {Interval::Closed(0, 3), Interval::Closed(2, 4)}) {
         for (const Interval& of_second : {Interval::Closed(0, 3), Interval::Closed(2, 4)}) {
+          if (!cases.IsNextTried()) continue;
           CompareWithPoints(sums_[i], of_first, sums_[j], of_second);
           if (HasFatalFailure()) return;
         }
@@ -134,7 +137,7 @@ TEST_F(SumBoundsTest, AllSmallPairsOfConstraints) {
   }
   RecordProperty("ranges", std::to_string(ranges_));
   RecordProperty("hulls", std::to_string(hulls_));
-  EXPECT_GT(ranges_, 250000);
+  EXPECT_GT(ranges_, Cases(240000));
   EXPECT_GE(static_cast<double>(hulls_), 0.97 * static_cast<double>(ranges_));
 }
 

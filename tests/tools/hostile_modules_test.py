@@ -4,8 +4,9 @@ two of the ways, which take turns; with XLA_INDEXING_ALL_WAYS in the environment
 
     hostile_modules_test.py PRINT_INDEXING SECONDS
 
-A module under 100 kB may take SECONDS of processor time, which is 10 for a release build, and 1 GB. A machine
-that is busy with other things makes nothing fail: time that passes is not counted.
+A module under 100 kB may take 1 GB. None takes more than ten seconds with a release build on a machine that does
+nothing else; here a run is ended, and fails, after SECONDS of processor time, which leave room for slow and busy
+machines.
 """
 
 import os
@@ -46,13 +47,12 @@ def check(name, text, ways):
                     continue
                 files = [file, file] if way == "compare" else [file]
                 with self.subTest(way=way):
-                    seconds, megabytes, code, written, errors = hostile_modules.run(
-                        PROGRAM, ["--jobs=1", *flags, *files], 3 * SECONDS, MOST_MEGABYTES_OF_ADDRESSES)
+                    _, megabytes, code, written, errors = hostile_modules.run(
+                        PROGRAM, ["--jobs=1", *flags, *files], SECONDS, MOST_MEGABYTES_OF_ADDRESSES)
                     self.assertIn(code, (0, 3) if way == "compare" else (0,), errors[:1000])
                     # Computations that read nothing have nothing to compare.
                     self.assertTrue(written > 0 or way == "compare")
                     self.assertEqual(errors, "")
-                    self.assertLess(seconds, SECONDS)
                     self.assertLess(megabytes, MEGABYTES)
     return test
 
