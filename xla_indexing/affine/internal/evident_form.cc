@@ -127,7 +127,7 @@ std::optional<PlaceInSum> PlaceOfDigit(const Term& term, int64_t constant,
     const bool has_two_values = last / outer->divisor - first / outer->divisor < 2;
     if (!outer->is_mod && constant != 0 && has_two_values) return std::nullopt;
     // Two divisions of few values may be others, in which the factor or the constant is spared.
-    const bool has_few_values = range->upper() - range->lower() < kMostValuesOfNested;
+    const bool has_few_values = range->upper() - range->lower() < kMostValuesOfTwoDivisions;
     if (is_nested && has_few_values && (term.coefficient != 1 || constant != 0)) {
       return std::nullopt;
     }

@@ -9,10 +9,11 @@
 // something of, and for each a and n the constants c are an interval.
 //
 // Where there is none of these, f may be e*x and such a function of a division of x, which stands in
-// another division then:
+// another division then, or it may be one of these and another division of x:
 //
 //   e*x + k*((a*F + c) op n) + c'        D is e where F = floor((b*x + d)/m) does not grow, 0 < b < m
 //   e*x + k*((a*M + c) op n) + c'        f(x + m) - f(x) is e*m, M = (b*x + d) mod m
+//   l*F + g(x), F = floor((x + d)/m)     g is one of the forms above; l is a difference of two D
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -364,19 +365,36 @@ QuasiAffineSum DividendOf(const OneDivision& form, const QuasiAffineSum& x) {
   return dividend;
 }
 
-// Looks for the divisions of x that f is a function of.
-class NestedFormsOnInterval {
+// Looks for the divisions of x that f is a function of, and for those beside which it is one of the
+// forms of one division.
+class FormsOfTwoDivisions {
  public:
-  explicit NestedFormsOnInterval(const FunctionOnInterval* function)
+  explicit FormsOfTwoDivisions(const FunctionOnInterval* function)
       : function_(*function), values_(function->values) {}
 
-  struct Found {
+  struct Nested {
     FormSize size;
     OneDivision inner;  // with the factor 1, and e*x beside
     OneDivision outer;  // of the inner division in the place of x
   };
+  struct Sum {
+    FormSize size;
+    OneDivision first;
+    OneDivision second;
+  };
 
-  llvm::ArrayRef<Found> Find() {
+  void Find() {
+    FindNested();
+    FindSums();
+  }
+
+  llvm::ArrayRef<Nested> nested() const { return nested_; }
+  llvm::ArrayRef<Sum> sums() const { return sums_; }
+
+ private:
+  static constexpr int64_t kMostInnerNumber = 16;
+
+  void FindNested() {
     const auto size = static_cast<int64_t>(values_.size());
     for (int64_t m = 2; m <= std::min(size, kMostInnerNumber); ++m) {
       const std::optional<int64_t> along = StepsOfPeriod(m);
@@ -389,11 +407,7 @@ class NestedFormsOnInterval {
         }
       }
     }
-    return found_;
   }
-
- private:
-  static constexpr int64_t kMostInnerNumber = 16;
 
   int64_t ArgumentAt(size_t i) const { return function_.first + static_cast<int64_t>(i); }
 
@@ -419,9 +433,80 @@ class NestedFormsOnInterval {
     if (!outer.Find()) return;
     for (const auto& [size, form] : outer.found()) {
       if (form.factor == 0) continue;
-      Found found{SizeOfInner(inner), inner, form};
+      Nested found{SizeOfInner(inner), inner, form};
       found.size.Add(size);
-      KeepShortest(found, found_);
+      KeepShortest(found, nested_);
+    }
+  }
+
+  // Floors without a constant come first, so that what is found with them shortens the search for others.
+  // Of those that grow at the same steps the first is taken.
+  void FindSums() {
+    const llvm::SmallVector<int64_t, 12> factors = DifferencesOfSteps();
+    llvm::SmallVector<uint32_t, 64> taken;
+    const auto size = static_cast<int64_t>(values_.size());
+    for (int64_t d = 0; d < std::min(size, kMostInnerNumber); ++d) {
+      for (int64_t m = std::max<int64_t>(2, d + 1); m <= std::min(size, kMostInnerNumber); ++m) {
+        const OneDivision floor{false, 1, d, m, 1, 0, 0};
+        const uint32_t steps = StepsWithGrowth(floor);
+        if (steps == 0 || llvm::is_contained(taken, steps)) continue;
+        taken.push_back(steps);
+        for (const int64_t factor : factors) {
+          OneDivision beside = floor;
+          beside.factor = factor;
+          TakeSum(beside);
+        }
+      }
+    }
+  }
+
+  // D(x) - D(y) for all x and y, each once; none where D takes more values than two floors give it.
+  llvm::SmallVector<int64_t, 12> DifferencesOfSteps() const {
+    llvm::SmallVector<int64_t, 4> steps;
+    for (size_t i = 1; i < values_.size(); ++i) {
+      const int64_t step = values_[i] - values_[i - 1];
+      if (llvm::is_contained(steps, step)) continue;
+      if (steps.size() == 4) return {};
+      steps.push_back(step);
+    }
+    llvm::SmallVector<int64_t, 12> differences;
+    for (const int64_t a : steps) {
+      for (const int64_t b : steps) {
+        if (a != b && !llvm::is_contained(differences, a - b)) differences.push_back(a - b);
+      }
+    }
+    llvm::sort(differences);
+    return differences;
+  }
+
+  // A bit for each x where the floor grows from x to x + 1.
+  uint32_t StepsWithGrowth(const OneDivision& floor) const {
+    static_assert(kMostValuesOfTwoDivisions <= 32);
+    uint32_t steps = 0;
+    for (size_t i = 1; i < values_.size(); ++i) {
+      if (floor.DividedAt(ArgumentAt(i)) != floor.DividedAt(ArgumentAt(i - 1))) steps |= 1U << i;
+    }
+    return steps;
+  }
+
+  void TakeSum(const OneDivision& floor) {
+    FormSize size = SizeOfDividend(floor);
+    size.Add(SizeOfNumber(floor.factor, 0, 2));
+    if (IsTooLong<Sum>(size, sums_)) return;
+    rest_.one_sum = function_.one_sum;
+    rest_.beside = function_.beside;
+    rest_.first = function_.first;
+    rest_.values.clear();
+    for (size_t i = 0; i < values_.size(); ++i) {
+      rest_.values.push_back(values_[i] - floor.factor * floor.DividedAt(ArgumentAt(i)));
+    }
+    FormsOnInterval other(&rest_);
+    if (!other.Find()) return;
+    for (const auto& [size_of_other, form] : other.found()) {
+      if (form.factor == 0) continue;
+      Sum found{size, floor, form};
+      found.size.Add(size_of_other);
+      KeepShortest(found, sums_);
     }
   }
 
@@ -454,11 +539,18 @@ class NestedFormsOnInterval {
   }
 
   FormSize SizeOfInner(const OneDivision& inner) const {
+    FormSize size = SizeOfDividend(inner);
+    for (const auto& [variable, in_x] : function_.one_sum.terms()) {
+      size.Add(SizeOfNumber(inner.of_x * in_x + function_.beside.CoefficientOf(variable), 2, 4));
+    }
+    return size;
+  }
+
+  FormSize SizeOfDividend(const OneDivision& inner) const {
     FormSize size = {0, inner.n};
     for (const auto& [variable, in_x] : function_.one_sum.terms()) {
       const int64_t residue = FloorMod(inner.a * in_x, inner.n);
       size.Add(std::min(SizeOfNumber(residue, 2, 4), SizeOfNumber(residue - inner.n, 2, 4)));
-      size.Add(SizeOfNumber(inner.of_x * in_x + function_.beside.CoefficientOf(variable), 2, 4));
     }
     size.Add(SizeOfNumber(inner.c, 2, 2));
     return size;
@@ -467,8 +559,22 @@ class NestedFormsOnInterval {
   const FunctionOnInterval& function_;
   const llvm::ArrayRef<int64_t> values_;
   FunctionOnInterval along_inner_;
-  llvm::SmallVector<Found, kMostFormsOnInterval + 1> found_;
+  FunctionOnInterval rest_;
+  llvm::SmallVector<Nested, kMostFormsOnInterval + 1> nested_;
+  llvm::SmallVector<Sum, kMostFormsOnInterval + 1> sums_;
 };
+
+// Adds factor*division, of_x*x and the constant.
+void AddForm(SimplifierState& state, const OneDivision& form, const QuasiAffineSum& x,
+             QuasiAffineSum& sum) {
+  sum.AddConstant(form.constant);
+  sum.AddScaled(x, form.of_x);
+  if (form.factor == 0) return;
+  const QuasiAffineSum dividend = DividendOf(form, x);
+  sum.AddScaled(
+      form.is_mod ? Modulo(state, dividend, form.n) : FloorDivide(state, dividend, form.n),
+      form.factor);
+}
 
 }  // namespace
 
@@ -478,27 +584,21 @@ bool AddFormsOnInterval(SimplifierState& state, const FunctionOnInterval& functi
   if (!search.Find()) return false;
   for (const auto& [size, form] : search.found()) {
     QuasiAffineSum sum = function.beside;
-    sum.AddConstant(form.constant);
-    sum.AddScaled(function.one_sum, form.of_x);
-    if (form.factor != 0) {
-      const QuasiAffineSum dividend = DividendOf(form, function.one_sum);
-      sum.AddScaled(
-          form.is_mod ? Modulo(state, dividend, form.n) : FloorDivide(state, dividend, form.n),
-          form.factor);
-    }
+    AddForm(state, form, function.one_sum, sum);
     if (sum.valid() && !llvm::is_contained(forms, sum)) forms.push_back(std::move(sum));
   }
   return true;
 }
 
-void AddNestedFormsOnInterval(SimplifierState& state, const FunctionOnInterval& function,
-                              llvm::SmallVectorImpl<QuasiAffineSum>& nested) {
+void AddFormsOfTwoDivisionsOnInterval(SimplifierState& state, const FunctionOnInterval& function,
+                                      llvm::SmallVectorImpl<QuasiAffineSum>& forms) {
   // As many as count as ten steps.
   constexpr size_t kTermsOfSearch = 64 * 3;
-  if (static_cast<int64_t>(function.values.size()) > kMostValuesOfNested) return;
+  if (static_cast<int64_t>(function.values.size()) > kMostValuesOfTwoDivisions) return;
   if (!state.work.Take(kTermsOfSearch)) return;
-  NestedFormsOnInterval search(&function);
-  for (const auto& [size, inner, outer] : search.Find()) {
+  FormsOfTwoDivisions search(&function);
+  search.Find();
+  for (const auto& [size, inner, outer] : search.nested()) {
     const Atom* x =
         WrittenDivision(state, DividendOf(inner, function.one_sum), inner.is_mod, inner.n);
     if (x == nullptr) continue;
@@ -509,7 +609,13 @@ void AddNestedFormsOnInterval(SimplifierState& state, const FunctionOnInterval& 
     sum.AddConstant(outer.constant);
     sum.AddScaled(function.one_sum, inner.of_x);
     sum.AddTerm(division, outer.factor);
-    if (sum.valid()) nested.push_back(std::move(sum));
+    if (sum.valid()) forms.push_back(std::move(sum));
+  }
+  for (const auto& [size, first, second] : search.sums()) {
+    QuasiAffineSum sum = function.beside;
+    AddForm(state, first, function.one_sum, sum);
+    AddForm(state, second, function.one_sum, sum);
+    if (sum.valid()) forms.push_back(std::move(sum));
   }
 }
 

@@ -190,7 +190,7 @@ void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum, const K
   if (const auto function = AsFunctionOnInterval(sum)) {
     if (AddFormsOnInterval(state, *function, forms)) return;
     if (!known.has_one_division && !known.is_least) {
-      AddNestedFormsOnInterval(state, *function, nested);
+      AddFormsOfTwoDivisionsOnInterval(state, *function, nested);
     }
   }
   if (known.has_one_division || known.has_one_form) return;

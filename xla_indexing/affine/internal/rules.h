@@ -75,7 +75,8 @@ const QuasiAffineSum& FormOfDigits(SimplifierState& state, const QuasiAffineSum&
 // Adds the forms of a function of one sum of variables that have the fewest divisions: at most one
 // division, or two. They are found from its values, so that equal functions have the same ones. Where
 // what is known has one division or one form for all integers, only those on few values are looked for.
-// Those with a division in a division are `nested`: they can only be written.
+// Those with a division in a division, and those of two divisions on few values, are `nested`: they can
+// only be written.
 struct KnownOfForms {
   bool has_one_division = false;
   bool has_one_form = false;
@@ -88,11 +89,11 @@ void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum, const K
 void AddNestedFormsOfValues(SimplifierState& state, const FunctionOfOneSum& function,
                             llvm::SmallVectorImpl<QuasiAffineSum>& nested);
 // Adds the forms with at most one division of a function that is told by its few values. Returns
-// whether there are any.
+// whether there are any; if not, there may be forms with two, which are to be written as they are.
 bool AddFormsOnInterval(SimplifierState& state, const FunctionOnInterval& function,
                         llvm::SmallVectorImpl<QuasiAffineSum>& forms);
-void AddNestedFormsOnInterval(SimplifierState& state, const FunctionOnInterval& function,
-                              llvm::SmallVectorImpl<QuasiAffineSum>& nested);
+void AddFormsOfTwoDivisionsOnInterval(SimplifierState& state, const FunctionOnInterval& function,
+                                      llvm::SmallVectorImpl<QuasiAffineSum>& forms);
 // A division that is only written; null for one of a number, and where numbers do not fit.
 const Atom* WrittenDivision(SimplifierState& state, QuasiAffineSum dividend, bool is_mod,
                             int64_t divisor);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -24,6 +25,8 @@ namespace {
 using ::mlir::AffineExpr;
 
 constexpr size_t kMaxDivisions = 4;
+// After so many ways to choose what goes into mods, a factor goes into one as a whole or not at all.
+constexpr size_t kMostWaysOfParts = 32;
 
 // The sum itself, or the dividend of a division in it.
 struct Place {
@@ -89,7 +92,7 @@ class Speller {
     if (IsTooLong(0)) return false;
     const Length least = now_.length;
     for (unsigned signs = 0; signs < (1U << (places_.size() - 1)); ++signs) {
-      for (const int64_t part : parts_) TakeSigns(signs << 1, part);
+      for (const Column& parts : parts_) TakeSigns(signs << 1, parts);
       if (found_ && best_.length <= least) break;
     }
     return found_;
@@ -151,19 +154,37 @@ class Speller {
     return true;
   }
 
-  // The p for which (k/p)*((p*Y) mod (p*m)) may be shorter than k*(Y mod m), of which p = k is written
-  // as 0. For others k/p and p*m are to be less than k; they are about the same where p*p is k/m.
+  // For each mod the p for which (k/p)*((p*Y) mod (p*m)) may be shorter than k*(Y mod m), of which p = k
+  // is written as 0, and 1 for other places; all ways to choose them, beginning with 1 for all. Of others
+  // there is the least that takes the constant beside the mod into it, which k/p divides then; and one
+  // for which k/p and p*m are less than k, about the same where p*p is k/m.
   void FindParts() {
-    parts_.assign({1});
-    for (const Place& place : places_) {
+    Column ones;
+    ones.fill(1);
+    parts_.assign({ones});
+    for (const auto& [i, place] : llvm::enumerate(places_)) {
       if (!place.is_mod || place.factor == 1 || place.factor == -1) continue;
-      if (!llvm::is_contained(parts_, 0)) parts_.push_back(0);
-      const int64_t p = MiddlePart(place);
-      if (p != 0 && !llvm::is_contained(parts_, p)) parts_.push_back(p);
+      llvm::SmallVector<int64_t, 3> of_place = {0};
+      for (const int64_t part : {PartOfConstant(place), MiddlePart(place)}) {
+        if (!llvm::is_contained(of_place, part)) of_place.push_back(part);
+      }
+      const size_t num_parts = parts_.size();
+      if (num_parts * of_place.size() > kMostWaysOfParts) of_place.resize(1);
+      for (const int64_t part : of_place) {
+        for (size_t k = 0; k < num_parts; ++k) {
+          parts_.push_back(Column(parts_[k]));
+          parts_.back()[i] = part;
+        }
+      }
     }
   }
 
-  // 0 where there is none.
+  // 0 where that is k, or where there is none.
+  int64_t PartOfConstant(const Place& place) const {
+    const int64_t constant = constants_[place.parent];
+    const int64_t part = std::abs(place.factor) / Gcd(place.factor, constant);
+    return part == 1 || part == std::abs(place.factor) ? 0 : part;
+  }
   static int64_t MiddlePart(const Place& place) {
     constexpr int64_t kMostParts = 64;
     const int64_t k = place.factor < 0 ? -place.factor : place.factor;
@@ -235,7 +256,9 @@ class Speller {
       };
       take(place.divisor);
       if (places_[place.parent].is_mod || place.factor == 1 || place.factor == -1) continue;
-      if (!place.is_mod || MiddlePart(place) == 0) take(place.factor);
+      if (!place.is_mod || (MiddlePart(place) == 0 && PartOfConstant(place) == 0)) {
+        take(place.factor);
+      }
       // A factor that goes into a mod makes coefficients of 1 longer.
       if (!place.is_mod || ((with_ones >> i) & 1U) != 0) least.size.nodes += 2;
     }
@@ -274,10 +297,10 @@ class Speller {
   bool IsConstants() const { return key_ == keys_.size(); }
 
   // Finds the shortest spelling with these signs: bit i is set where the dividend of place i is
-  // negated. The part of the factors goes into mods.
-  void TakeSigns(unsigned signs, int64_t part) {
+  // negated. The parts of the factors go into mods.
+  void TakeSigns(unsigned signs, const Column& parts) {
     signs_ = signs;
-    if (!StartSpelling(part)) return;
+    if (!StartSpelling(parts)) return;
     int64_t nodes_left = FindLeastNodes();
     for (key_ = 0; key_ < columns_.size(); ++key_) {
       if (IsTooLong(nodes_left) || !ChooseColumn()) return;
@@ -294,7 +317,7 @@ class Speller {
   }
 
   // Signs, factors and scales, and what the divisions themselves add to the length.
-  bool StartSpelling(int64_t part) {
+  bool StartSpelling(const Column& parts) {
     now_.length = {{static_cast<int64_t>(places_.size()) - 1, 0, 0}, 0};
     now_.columns.clear();
     for (const auto& [i, place] : llvm::enumerate(places_)) {
@@ -306,8 +329,8 @@ class Speller {
         const Place& parent = places_[place.parent];
         if (parent.is_mod) factor = FloorMod(factor, parent.divisor);
         if (factor == 0) return false;
-        if (place.is_mod && part != 1) {
-          scale = Gcd(factor, part);
+        if (place.is_mod && parts[i] != 1) {
+          scale = Gcd(factor, parts[i]);
           factor /= scale;
         }
         int64_t divisor;
@@ -562,7 +585,7 @@ class Speller {
   Length best_cost_;
   Column best_column_;
   Spelling best_;
-  llvm::SmallVector<int64_t, 4> parts_;
+  llvm::SmallVector<Column, 4> parts_;
   llvm::SmallVector<Known, 8> known_;  // of each key, the constants last
   llvm::SmallVector<int64_t, 8> least_nodes_;
   std::optional<Length> limit_;  // What is not shorter is of no use.
@@ -582,9 +605,8 @@ bool HasAtMost(const Interval& range, int64_t values) {
              static_cast<uint64_t>(values);
 }
 
-// Whether the floor beside a constant may be another floor, perhaps beside another constant, with a
-// smaller divisor or without a constant, since it depends on one sum that has few values. Where
-// floor(x/n) grows twice, at q*n and at q*n + n, n is known, and so is what it is.
+}  // namespace
+
 bool MayHaveOtherDivisor(const Atom& floor, int64_t constant_beside) {
   const auto has_few = [](const AtomTerm& term) {
     return HasAtMost(term.atom->range, kMostValuesOnInterval);
@@ -600,8 +622,6 @@ bool MayHaveOtherDivisor(const Atom& floor, int64_t constant_beside) {
   if (has_constant || factor != 1 || one_sum.terms()[0].coefficient < 0) return true;
   return HasAtMost(floor.range, 2) && (constant_beside != 0 || range.lower() < 0);
 }
-
-}  // namespace
 
 bool IsSpelledShortest(const QuasiAffineSum& sum) {
   llvm::SmallVector<const Atom*, 8> keys;

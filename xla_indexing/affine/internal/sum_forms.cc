@@ -366,9 +366,10 @@ const Atom* DividedVariable(const Atom* atom) {
 }
 
 // Whether each division is one of a variable that stands nowhere else, or of such a division, without
-// numbers beside. No sum with as many divisions is shorter.
+// numbers beside, and with the only divisor that it can have. No sum with as many divisions is shorter.
 bool IsLeastOfItsDivisions(const QuasiAffineSum& sum) {
   return sum.constant() == 0 && llvm::all_of(sum.terms(), [&](const AtomTerm& term) {
+           if (term.atom->IsFloor() && MayHaveOtherDivisor(*term.atom, 0)) return false;
            const Atom* variable = DividedVariable(term.atom);
            return variable == term.atom || (variable != nullptr && term.coefficient == 1 &&
                                             sum.CoefficientOf(variable) == 0);
