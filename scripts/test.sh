@@ -1,10 +1,10 @@
 #!/bin/bash
 # Builds and passes the tests, the same ones that CI runs: formatting; the release build and its tests, those of
 # the Python package and of the report's page in the virtual environment build/python-env; the tool built with
-# MLIR 19; half a minute of each fuzzer; the tests under the address and undefined-behaviour sanitizers, with a
+# MLIR 19; 20 seconds of each fuzzer; the tests under the address and undefined-behaviour sanitizers, with a
 # twentieth of the random modules. Stops at the first failure.
 #
-# XLA_INDEXING_FUZZ_SECONDS is the time for each fuzzer, 30 by default.
+# XLA_INDEXING_FUZZ_SECONDS is the time for each fuzzer, 20 by default.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -40,7 +40,7 @@ step "sanitizers and fuzzers: build"
 scripts/fuzz.sh --build-all
 
 step "fuzzers"
-scripts/fuzz.sh "${XLA_INDEXING_FUZZ_SECONDS:-30}"
+scripts/fuzz.sh "${XLA_INDEXING_FUZZ_SECONDS:-20}"
 
 step "sanitizers: tests"
 ctest --preset fuzz -j "$(nproc)" --label-exclude '^(package|docs)$'
