@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <map>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -162,7 +164,7 @@ class AllExpressions {
     }
   }
 
-  // Of all that have so many divisions below.
+  // Applies the operation to every expression that was found with `below` divisions and two nodes less.
   void AddOfOne(Operation operation, int64_t c, int below, int divisions, int nodes) {
     if (below < 0 || nodes - 2 > most_nodes_[below]) return;
     for (size_t i = 0; i < by_size_[below][nodes - 2].size(); ++i) {
@@ -399,6 +401,78 @@ TEST_F(ShortestFormTest, SumsOfTwoDivisionsAreFoundOnFewValues) {
   // 0, -1, 0, 0, 1, 0, 1, 0
   EXPECT_EQ(simplified(D(0) + (D(0).floorDiv(2) * -5).floorDiv(3), Interval::Closed(-3, 4)),
             "d0 floordiv 5 + d0 mod 2");
+}
+
+// All k*((a*d0 + c) mod m) + b with small parameters and b between -k and k: equal ones have one form, and none
+// is longer than what it was made of.
+TEST_F(ShortestFormTest, EqualModsWithAConstantBesideThemHaveOneForm) {
+  const std::vector<Interval> box = {Interval::Closed(-7, 40)};
+  std::map<std::vector<int64_t>, std::string> forms;
+  CasesInTurn cases;
+  const auto check = [&](const AffineExpr e) {
+    const AffineExpr form = ExprSimplifier(&context_, box, {}).Simplify(e);
+    std::vector<int64_t> values;
+    ForEachPoint(box, [&](const std::vector<int64_t>& point) {
+      values.push_back(static_cast<int64_t>(Value(e, point, {})));
+      ASSERT_EQ(static_cast<int64_t>(Value(form, point, {})), values.back()) << ToString(e);
+    });
+    EXPECT_LE(SizeOf(form), SizeOf(WithProductsMultipliedOut(e))) << ToString(e);
+    const auto& [known, is_new] = forms.try_emplace(values, ToString(form));
+    EXPECT_EQ(known->second, ToString(form)) << ToString(e);
+  };
+  for (int64_t m = 2; m <= 6; ++m) {
+    for (int64_t a = 1 - m; a < m; ++a) {
+      for (int64_t c = 0; c < m; ++c) {
+        for (const int64_t k : {-6, -4, -3, -2, -1, 1, 2, 3, 4, 6}) {
+          if (a == 0 || !cases.IsNextTried()) continue;
+          const int64_t most = std::abs(k) - 1;
+          for (int64_t b = -most; b <= most; ++b) check(((D(0) * a + c) % m) * k + b);
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
+  EXPECT_GT(forms.size(), Cases(1000));
+}
+
+// All sums of two divisions of x with small parameters, where x is a variable or d0 + d1 * 2 and has six values:
+// they keep their values, and become no longer.
+TEST_F(ShortestFormTest, SumsOfTwoDivisionsOnFewValuesKeepTheirValues) {
+  CasesInTurn cases;
+  const auto check = [&](const AffineExpr e, const std::vector<Interval>& box) {
+    const AffineExpr form = ExprSimplifier(&context_, box, {}).Simplify(e);
+    ForEachPoint(box, [&](const std::vector<int64_t>& point) {
+      ASSERT_EQ(static_cast<int64_t>(Value(form, point, {})),
+                static_cast<int64_t>(Value(e, point, {})))
+          << ToString(e) << " became " << ToString(form);
+    });
+    EXPECT_LE(SizeOf(form), SizeOf(WithProductsMultipliedOut(e)))
+        << ToString(e) << " became " << ToString(form);
+  };
+  const auto check_both = [&](int64_t m, int64_t n, int64_t c, int64_t k) {
+    for (const AffineExpr x : {D(0), D(0) + D(1) * 2}) {
+      const std::vector<Interval> box =
+          x == D(0) ? std::vector<Interval>{Interval::Closed(-2, 3)}
+                    : std::vector<Interval>{Interval::OfSize(2), Interval::OfSize(3)};
+      for (const int64_t a : {-3, -1, 1, 2, 3}) {
+        const AffineExpr y = x * a + c;
+        check((x + c).floorDiv(m) + y.floorDiv(n) * k, box);
+        check((x + c).floorDiv(m) + (y % n) * k, box);
+        check(((x % m) * k + y).floorDiv(n), box);
+        check((x.floorDiv(m) * k + y) % n + x, box);
+      }
+    }
+  };
+  for (int64_t m = 2; m <= 6; ++m) {
+    for (int64_t n = 2; n <= 6; ++n) {
+      for (int64_t c = -1; c <= 4; ++c) {
+        for (const int64_t k : {-3, -2, -1, 1, 2, 3}) {
+          if (cases.IsNextTried()) check_both(m, n, c, k);
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

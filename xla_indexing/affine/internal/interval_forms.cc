@@ -440,10 +440,13 @@ class FormsOfTwoDivisions {
   }
 
   // Floors without a constant come first, so that what is found with them shortens the search for others.
-  // Of those that grow at the same steps the first is taken.
+  // Several floors may grow at the same steps; the first of them is taken.
   void FindSums() {
     const llvm::SmallVector<int64_t, 12> factors = DifferencesOfSteps();
     llvm::SmallVector<uint32_t, 64> taken;
+    rest_.one_sum = function_.one_sum;
+    rest_.beside = function_.beside;
+    rest_.first = function_.first;
     const auto size = static_cast<int64_t>(values_.size());
     for (int64_t d = 0; d < std::min(size, kMostInnerNumber); ++d) {
       for (int64_t m = std::max<int64_t>(2, d + 1); m <= std::min(size, kMostInnerNumber); ++m) {
@@ -493,9 +496,6 @@ class FormsOfTwoDivisions {
     FormSize size = SizeOfDividend(floor);
     size.Add(SizeOfNumber(floor.factor, 0, 2));
     if (IsTooLong<Sum>(size, sums_)) return;
-    rest_.one_sum = function_.one_sum;
-    rest_.beside = function_.beside;
-    rest_.first = function_.first;
     rest_.values.clear();
     for (size_t i = 0; i < values_.size(); ++i) {
       rest_.values.push_back(values_[i] - floor.factor * floor.DividedAt(ArgumentAt(i)));
@@ -559,7 +559,7 @@ class FormsOfTwoDivisions {
   const FunctionOnInterval& function_;
   const llvm::ArrayRef<int64_t> values_;
   FunctionOnInterval along_inner_;
-  FunctionOnInterval rest_;
+  FunctionOnInterval rest_;  // f without a division
   llvm::SmallVector<Nested, kMostFormsOnInterval + 1> nested_;
   llvm::SmallVector<Sum, kMostFormsOnInterval + 1> sums_;
 };

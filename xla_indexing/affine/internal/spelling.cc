@@ -155,9 +155,9 @@ class Speller {
   }
 
   // For each mod the p for which (k/p)*((p*Y) mod (p*m)) may be shorter than k*(Y mod m), of which p = k
-  // is written as 0, and 1 for other places; all ways to choose them, beginning with 1 for all. Of others
-  // there is the least that takes the constant beside the mod into it, which k/p divides then; and one
-  // for which k/p and p*m are less than k, about the same where p*p is k/m.
+  // is written as 0, and 1 for other places; all ways to choose them, beginning with 1 for all. Two other p
+  // are looked at: the least one with which the mod takes the constant beside it, which k/p divides then;
+  // and one for which k/p and p*m are less than k. They are about the same where p*p is k/m.
   void FindParts() {
     Column ones;
     ones.fill(1);
@@ -179,7 +179,7 @@ class Speller {
     }
   }
 
-  // 0 where that is k, or where there is none.
+  // These two; 0 where there is none, or where it is k.
   int64_t PartOfConstant(const Place& place) const {
     const int64_t constant = constants_[place.parent];
     const int64_t part = std::abs(place.factor) / Gcd(place.factor, constant);
