@@ -4,9 +4,8 @@ two of the ways, which take turns; with XLA_INDEXING_ALL_WAYS in the environment
 
     hostile_modules_test.py PRINT_INDEXING SECONDS
 
-A module under 100 kB may take 1 GB. None takes more than ten seconds with a release build on a machine that does
-nothing else; here a run is ended, and fails, after SECONDS of processor time, which leave room for slow and busy
-machines.
+A module under 100 kB may take 1 GB, and SECONDS of processor time, after which it is ended and fails. With a release
+build the longest were seen to take 12 seconds; the rest is room for slow and busy machines.
 """
 
 import os
