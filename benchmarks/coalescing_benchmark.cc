@@ -23,7 +23,7 @@
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
 #include "xla_indexing/gpu/coalescing.h"
-#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/model/module.h"
 
 namespace xla_indexing {
 namespace {

@@ -24,8 +24,8 @@
 #include "tests/testing/entries.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/module.h"
 
 namespace xla_indexing::internal {
 namespace {

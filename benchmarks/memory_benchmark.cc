@@ -17,8 +17,8 @@
 #include "benchmarks/benchmark_util.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
 
 namespace xla_indexing {
 namespace {

@@ -22,13 +22,13 @@
 #include "benchmarks/benchmark_util.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/entries.h"
-#include "xla_indexing/base/internal/parallel.h"
+#include "xla_indexing/base/parallel.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
-#include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/ops/answers/indexing_entry.h"
 
 namespace xla_indexing::internal {
 namespace {

@@ -11,9 +11,9 @@
 #include "benchmarks/benchmark_util.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/ops/answers/indexing_entry.h"
 
 namespace xla_indexing {
 namespace {

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
 #include "benchmarks/benchmark_util.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
 
 namespace xla_indexing {
 namespace {

@@ -22,13 +22,13 @@
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/entries.h"
-#include "xla_indexing/affine/internal/expr_size.h"
+#include "xla_indexing/affine/expr/expr_size.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/map/text.h"
-#include "xla_indexing/ops/internal/instruction_indexing.h"
+#include "xla_indexing/map/text/text.h"
+#include "xla_indexing/ops/instruction_indexing.h"
 
 namespace xla_indexing {
 namespace {

@@ -16,11 +16,11 @@
 #include "benchmark/benchmark.h"
 #include "benchmarks/benchmark_util.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/map/text.h"
-#include "xla_indexing/ops/operand_indexing.h"
-#include "xla_indexing/tiling/symbolic_tile.h"
-#include "xla_indexing/tiling/tiled_computation.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/map/text/text.h"
+#include "xla_indexing/ops/answers/operand_indexing.h"
+#include "xla_indexing/tiling/kernel/tiled_computation.h"
+#include "xla_indexing/tiling/tile/symbolic_tile.h"
 
 namespace xla_indexing {
 namespace {

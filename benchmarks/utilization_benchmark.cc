@@ -15,8 +15,8 @@
 #include "tests/testing/entries.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/query/utilization.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/query/utilization/utilization.h"
 
 namespace xla_indexing {
 namespace {

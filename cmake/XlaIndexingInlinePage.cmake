@@ -26,7 +26,7 @@ while(at LESS length)
   math(EXPR at "${at} + 8000")
 endwhile()
 file(WRITE "${OUTPUT}" "// Made of xla_indexing/report/page by cmake/XlaIndexingInlinePage.cmake.
-#include \"xla_indexing/report/internal/page_text.h\"
+#include \"xla_indexing/report/write/page_text.h\"
 
 namespace xla_indexing::internal {
 

@@ -1,6 +1,7 @@
 # The functions that the build files of this project are written in.
 
 include(GNUInstallDirs)
+include(XlaIndexingHeaders)
 
 # Our own code's compiler flags. Not part of what a user of the library gets.
 add_library(xla_indexing_options INTERFACE)
@@ -74,12 +75,12 @@ function(xla_indexing_precompile target)
   target_precompile_headers(${target} PRIVATE ${headers})
 endfunction()
 
-# xla_indexing_add_headers(<target> <pattern>...): the target's public headers, those of xla_indexing/ that the patterns
-# name and that are not internal. They are installed, and each is compiled by itself where CMAKE_VERIFY_INTERFACE_HEADER_SETS is on.
-function(xla_indexing_add_headers target)
-  list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/xla_indexing/" OUTPUT_VARIABLE patterns)
-  file(GLOB headers CONFIGURE_DEPENDS ${patterns})
-  list(FILTER headers EXCLUDE REGEX "/internal/")
+# xla_indexing_add_headers(<target> <regex>): the target's public headers, those of XLA_INDEXING_PUBLIC_HEADERS that match. They
+# are installed, and each is compiled alone where CMAKE_VERIFY_INTERFACE_HEADER_SETS is on.
+function(xla_indexing_add_headers target regex)
+  set(headers ${XLA_INDEXING_PUBLIC_HEADERS})
+  list(FILTER headers INCLUDE REGEX "${regex}")
+  list(TRANSFORM headers PREPEND "${PROJECT_SOURCE_DIR}/xla_indexing/")
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${headers})
 endfunction()
 
@@ -111,7 +112,7 @@ function(xla_indexing_add_layer layer)
     xla_indexing_precompile(${target} SHARED_BY layers_without_mlir)
   endif()
   if(NOT layer STREQUAL "tools")
-    xla_indexing_add_headers(${target} "${layer}/*.h" "${layer}/*/*.h")
+    xla_indexing_add_headers(${target} "^${layer}/")
     set_property(GLOBAL APPEND PROPERTY XLA_INDEXING_LAYERS ${layer})
   endif()
 endfunction()
@@ -135,7 +136,7 @@ function(xla_indexing_add_library)
   add_library(xla_indexing INTERFACE)
   add_library(xla_indexing::xla_indexing ALIAS xla_indexing)
   target_link_libraries(xla_indexing INTERFACE ${layers})
-  xla_indexing_add_headers(xla_indexing "*.h")
+  xla_indexing_add_headers(xla_indexing "^[^/]+$")
 endfunction()
 
 # xla_indexing_add_program(<name> SOURCES <file>... [LIBRARIES <target>...])

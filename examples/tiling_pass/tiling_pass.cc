@@ -32,12 +32,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/hlo/element_type.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/tiling/program_ids.h"
-#include "xla_indexing/tiling/tiled_computation.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/types/element_type.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/tiling/kernel/program_ids.h"
+#include "xla_indexing/tiling/kernel/tiled_computation.h"
 
 namespace {
 

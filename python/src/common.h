@@ -36,16 +36,16 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/base/interval.h"
-#include "xla_indexing/fusion/fusion_options.h"
+#include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/map/decision.h"
+#include "xla_indexing/fusion/walk/fusion_options.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/ops/direction.h"
+#include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/ops/answers/parts/direction.h"
 
 #ifndef ABSL_USES_STD_STRING_VIEW
 namespace nanobind::detail {

@@ -18,11 +18,11 @@
 #include "python/src/subjects.h"
 #include "xla_indexing/gpu/bank_conflicts.h"
 #include "xla_indexing/gpu/coalescing.h"
-#include "xla_indexing/gpu/emitter.h"
 #include "xla_indexing/gpu/fusion_mapping.h"
-#include "xla_indexing/gpu/thread_mapping.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/gpu/threads/emitter.h"
+#include "xla_indexing/gpu/threads/thread_mapping.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/types/shape.h"
 
 namespace xla_indexing::python {
 namespace {

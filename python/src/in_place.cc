@@ -1,6 +1,6 @@
 // Whether outputs may overwrite operands, and whether the aliases that a module states are safe.
 
-#include "xla_indexing/query/in_place.h"
+#include "xla_indexing/query/in_place/in_place.h"
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "python/src/common.h"
 #include "python/src/subjects.h"
-#include "xla_indexing/query/in_place_aliases.h"
+#include "xla_indexing/query/in_place/in_place_aliases.h"
 
 namespace xla_indexing::python {
 namespace {

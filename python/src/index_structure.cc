@@ -1,6 +1,6 @@
 // What gathers and scatters are.
 
-#include "xla_indexing/query/index_structure.h"
+#include "xla_indexing/query/index_structure/index_structure.h"
 
 #include "absl/strings/str_cat.h"
 #include "python/src/common.h"

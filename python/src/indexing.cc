@@ -15,11 +15,11 @@
 #include "python/src/common.h"
 #include "python/src/contents.h"
 #include "python/src/subjects.h"
-#include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/map/text.h"
-#include "xla_indexing/ops/binding_words.h"
-#include "xla_indexing/ops/exactness.h"
-#include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/map/text/text.h"
+#include "xla_indexing/ops/answers/binding_words.h"
+#include "xla_indexing/ops/answers/indexing_entry.h"
+#include "xla_indexing/ops/answers/parts/exactness.h"
 
 namespace xla_indexing::python {
 

@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "python/src/common.h"
-#include "xla_indexing/fusion/fusion_options.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/ops/direction.h"
-#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/fusion/walk/fusion_options.h"
+#include "xla_indexing/ops/answers/operand_indexing.h"
+#include "xla_indexing/ops/answers/parts/direction.h"
 
 namespace xla_indexing::python {
 

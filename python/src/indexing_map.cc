@@ -20,14 +20,14 @@
 #include "python/src/common.h"
 #include "python/src/map_program.h"
 #include "xla_indexing/base/diagnostic.h"
-#include "xla_indexing/map/bijection.h"
-#include "xla_indexing/map/count_image.h"
-#include "xla_indexing/map/decide.h"
-#include "xla_indexing/map/domain.h"
-#include "xla_indexing/map/image.h"
-#include "xla_indexing/map/inverse.h"
-#include "xla_indexing/map/isl_text.h"
-#include "xla_indexing/map/text.h"
+#include "xla_indexing/map/count/count_image.h"
+#include "xla_indexing/map/count/image.h"
+#include "xla_indexing/map/sets/bijection.h"
+#include "xla_indexing/map/sets/decide.h"
+#include "xla_indexing/map/sets/domain.h"
+#include "xla_indexing/map/sets/inverse.h"
+#include "xla_indexing/map/text/isl_text.h"
+#include "xla_indexing/map/text/text.h"
 
 namespace xla_indexing::python {
 namespace {

@@ -1,6 +1,6 @@
 // Intervals of integers.
 
-#include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/numbers/interval.h"
 
 #include <nanobind/operators.h>
 

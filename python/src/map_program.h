@@ -23,7 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing::python {

@@ -15,12 +15,12 @@
 #include "python/src/common.h"
 #include "python/src/indexing.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
-#include "xla_indexing/hlo/metadata.h"
-#include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/proto_reader.h"
-#include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/hlo/verifier.h"
+#include "xla_indexing/hlo/proto/proto_reader.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/types/metadata.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/hlo/verify/verifier.h"
 
 namespace xla_indexing::python {
 namespace {

@@ -2,7 +2,7 @@
 // (python/xla_indexing) is what users import; it adds what is easier said in Python.
 
 #include "python/src/common.h"
-#include "xla_indexing/ops/direction.h"
+#include "xla_indexing/ops/answers/parts/direction.h"
 #include "xla_indexing/version.h"
 
 namespace {

@@ -10,10 +10,10 @@
 #include "absl/strings/string_view.h"
 #include "python/src/common.h"
 #include "python/src/subjects.h"
-#include "xla_indexing/base/interval.h"
-#include "xla_indexing/query/corresponding_dims.h"
-#include "xla_indexing/query/equivalence.h"
-#include "xla_indexing/query/utilization.h"
+#include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/query/dims/corresponding_dims.h"
+#include "xla_indexing/query/equivalence/equivalence.h"
+#include "xla_indexing/query/utilization/utilization.h"
 
 namespace xla_indexing::python {
 

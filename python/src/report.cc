@@ -13,11 +13,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "python/src/common.h"
+#include "xla_indexing/report/analysis/report_kernels.h"
 #include "xla_indexing/report/kernel_report.h"
-#include "xla_indexing/report/report_json.h"
-#include "xla_indexing/report/report_kernels.h"
-#include "xla_indexing/report/report_page.h"
-#include "xla_indexing/report/report_text.h"
+#include "xla_indexing/report/write/report_json.h"
+#include "xla_indexing/report/write/report_page.h"
+#include "xla_indexing/report/write/report_text.h"
 
 namespace xla_indexing::python {
 namespace {

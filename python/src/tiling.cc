@@ -18,12 +18,12 @@
 #include "python/src/common.h"
 #include "python/src/indexing.h"
 #include "python/src/subjects.h"
-#include "xla_indexing/tiling/symbolic_tile.h"
-#include "xla_indexing/tiling/tile_condition.h"
-#include "xla_indexing/tiling/tile_expr.h"
-#include "xla_indexing/tiling/tile_graph.h"
-#include "xla_indexing/tiling/tiled_computation.h"
-#include "xla_indexing/tiling/tiling_space.h"
+#include "xla_indexing/tiling/kernel/tile_graph.h"
+#include "xla_indexing/tiling/kernel/tiled_computation.h"
+#include "xla_indexing/tiling/kernel/tiling_space.h"
+#include "xla_indexing/tiling/tile/symbolic_tile.h"
+#include "xla_indexing/tiling/tile/tile_condition.h"
+#include "xla_indexing/tiling/tile/tile_expr.h"
 
 namespace xla_indexing::python {
 namespace {

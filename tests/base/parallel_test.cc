@@ -1,4 +1,4 @@
-#include "xla_indexing/base/internal/parallel.h"
+#include "xla_indexing/base/parallel.h"
 
 #include <unistd.h>
 

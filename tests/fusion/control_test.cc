@@ -15,8 +15,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/entries.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
 
 namespace xla_indexing {
 namespace {

@@ -8,8 +8,8 @@
 #include "tests/testing/corpus.h"
 #include "tests/testing/effort.h"
 #include "xla_indexing/fusion/fusion_view.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/verifier.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/verify/verifier.h"
 
 namespace xla_indexing {
 namespace {

@@ -14,9 +14,9 @@
 #include "tests/testing/entries.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/hlo/builder.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/build/builder.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
 
 namespace xla_indexing {
 namespace {

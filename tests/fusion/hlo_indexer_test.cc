@@ -16,11 +16,11 @@
 #include "tests/testing/repeating_modules.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/verifier.h"
-#include "xla_indexing/ops/internal/instruction_indexing.h"
-#include "xla_indexing/ops/internal/operation_maps.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/verify/verifier.h"
+#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/rules/frame/operation_maps.h"
 
 namespace xla_indexing {
 namespace {

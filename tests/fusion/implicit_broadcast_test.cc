@@ -22,8 +22,8 @@
 #include "tests/testing/entries.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/hlo/builder.h"
-#include "xla_indexing/map/decide.h"
+#include "xla_indexing/hlo/build/builder.h"
+#include "xla_indexing/map/sets/decide.h"
 
 namespace xla_indexing {
 namespace {

@@ -15,12 +15,12 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/entries.h"
 #include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/fusion/cache/instruction_kind.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/ops/internal/instruction_indexing.h"
-#include "xla_indexing/ops/internal/instruction_kind.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/ops/instruction_indexing.h"
 
 namespace xla_indexing {
 

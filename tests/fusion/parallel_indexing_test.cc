@@ -23,9 +23,9 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/entries.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
 
 namespace xla_indexing {
 namespace {

@@ -12,8 +12,8 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "tests/fuzz/exact_map.h"
 #include "tests/fuzz/text_mutator.h"
-#include "xla_indexing/base/interval.h"
-#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing::fuzz {

@@ -17,12 +17,12 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/fuzz/exact_map.h"
-#include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/ops/indexing_entry.h"
-#include "xla_indexing/ops/operand_indexing.h"
-#include "xla_indexing/ops/operand_indexing_set.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/ops/answers/indexing_entry.h"
+#include "xla_indexing/ops/answers/operand_indexing.h"
+#include "xla_indexing/ops/answers/operand_indexing_set.h"
 
 namespace xla_indexing::fuzz {
 

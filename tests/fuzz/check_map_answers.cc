@@ -22,15 +22,15 @@
 #include "tests/fuzz/exact_map.h"
 #include "tests/fuzz/sampled_map.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/base/interval.h"
-#include "xla_indexing/map/bijection.h"
-#include "xla_indexing/map/count_image.h"
-#include "xla_indexing/map/decide.h"
-#include "xla_indexing/map/decision.h"
-#include "xla_indexing/map/image.h"
+#include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/map/count/count_image.h"
+#include "xla_indexing/map/count/count_points.h"
+#include "xla_indexing/map/count/image.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/map/internal/count_points.h"
-#include "xla_indexing/map/inverse.h"
+#include "xla_indexing/map/sets/bijection.h"
+#include "xla_indexing/map/sets/decide.h"
+#include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/map/sets/inverse.h"
 
 namespace xla_indexing::fuzz {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "tests/fuzz/asked.h"
 #include "tests/fuzz/exact_map.h"
-#include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/ops/answers/indexing_entry.h"
 
 namespace xla_indexing::fuzz {
 

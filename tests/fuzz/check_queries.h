@@ -5,10 +5,10 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/fuzz/asked.h"
 #include "tests/fuzz/exact_map.h"
-#include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/ops/indexing_entry.h"
-#include "xla_indexing/ops/operand_indexing_set.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/ops/answers/indexing_entry.h"
+#include "xla_indexing/ops/answers/operand_indexing_set.h"
 
 namespace xla_indexing::fuzz {
 

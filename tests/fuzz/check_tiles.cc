@@ -15,13 +15,13 @@
 #include "tests/fuzz/asked.h"
 #include "tests/fuzz/exact_map.h"
 #include "tests/fuzz/text_mutator.h"
-#include "xla_indexing/base/internal/checked.h"
-#include "xla_indexing/base/interval.h"
-#include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/map/decision.h"
+#include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/tiling/internal/tile_text.h"
-#include "xla_indexing/tiling/symbolic_tile.h"
+#include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/tiling/tile/symbolic_tile.h"
+#include "xla_indexing/tiling/tile/tile_text.h"
 
 namespace xla_indexing::fuzz {
 namespace {

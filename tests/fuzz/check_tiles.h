@@ -4,7 +4,7 @@
 
 #include "tests/fuzz/asked.h"
 #include "tests/fuzz/exact_map.h"
-#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/ops/answers/operand_indexing.h"
 
 namespace xla_indexing::fuzz {
 

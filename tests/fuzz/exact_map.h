@@ -22,8 +22,8 @@
 #include "absl/strings/string_view.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/base/internal/checked.h"
-#include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing::fuzz {

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "xla_indexing/hlo/equality.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/model/equality.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using xla_indexing::HloModule;

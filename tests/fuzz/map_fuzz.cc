@@ -31,13 +31,13 @@
 #include "tests/map/random_map.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/affine/rule_trace.h"
-#include "xla_indexing/base/interval.h"
-#include "xla_indexing/map/decide.h"
-#include "xla_indexing/map/decision.h"
-#include "xla_indexing/map/domain.h"
+#include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/map/internal/project.h"
-#include "xla_indexing/map/text.h"
+#include "xla_indexing/map/sets/decide.h"
+#include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/map/sets/domain.h"
+#include "xla_indexing/map/sets/project.h"
+#include "xla_indexing/map/text/text.h"
 
 namespace xla_indexing::fuzz {
 namespace {

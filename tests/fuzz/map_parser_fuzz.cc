@@ -11,7 +11,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/diagnostic.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/map/text.h"
+#include "xla_indexing/map/text/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // Uniqued expressions are never freed: a context for each input.

@@ -20,11 +20,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "xla_indexing/hlo/equality.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/proto_reader.h"
-#include "xla_indexing/hlo/verifier.h"
+#include "xla_indexing/hlo/model/equality.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/proto/proto_reader.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/verify/verifier.h"
 
 namespace xla_indexing::fuzz {
 namespace {

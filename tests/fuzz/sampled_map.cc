@@ -11,9 +11,9 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/fuzz/exact_map.h"
-#include "xla_indexing/map/decision.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/map/text.h"
+#include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/map/text/text.h"
 
 namespace xla_indexing::fuzz {
 

@@ -20,8 +20,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/fuzz/exact_map.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/map/decision.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/sets/decision.h"
 
 namespace xla_indexing::fuzz {
 

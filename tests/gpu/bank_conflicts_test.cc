@@ -11,10 +11,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/gpu/internal/request_meter.h"
-#include "xla_indexing/gpu/thread_mapping.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/gpu/requests/request_meter.h"
+#include "xla_indexing/gpu/threads/thread_mapping.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/types/shape.h"
 
 namespace xla_indexing::internal {
 namespace {

@@ -18,10 +18,10 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/entries.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/gpu/thread_mapping.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/verifier.h"
+#include "xla_indexing/gpu/threads/thread_mapping.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/verify/verifier.h"
 
 namespace xla_indexing {
 namespace {

@@ -11,8 +11,8 @@
 #include "tests/testing/corpus.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/gpu/fusion_mapping.h"
-#include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/types/opcode.h"
 
 namespace xla_indexing {
 namespace {

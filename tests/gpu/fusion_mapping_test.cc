@@ -18,9 +18,9 @@
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/gpu/coalescing.h"
-#include "xla_indexing/gpu/thread_mapping.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/gpu/threads/thread_mapping.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
 
 namespace xla_indexing {
 namespace {

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "xla_indexing/gpu/bank_conflicts.h"
 #include "xla_indexing/gpu/coalescing.h"
-#include "xla_indexing/gpu/thread_mapping.h"
+#include "xla_indexing/gpu/threads/thread_mapping.h"
 
 namespace xla_indexing::internal {
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "parse_helpers.h"
-#include "xla_indexing/hlo/verifier.h"
+#include "xla_indexing/hlo/verify/verifier.h"
 
 namespace xla_indexing {
 namespace {

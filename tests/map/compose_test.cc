@@ -11,7 +11,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/MLIRContext.h"
-#include "tests/map/small_maps.h"
+#include "tests/map/sets/small_maps.h"
 #include "tests/testing/effort.h"
 #include "xla_indexing/map/indexing_map.h"
 

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "llvm/ADT/SmallVector.h"
-#include "tests/map/small_maps.h"
+#include "tests/map/sets/small_maps.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/affine/rule_trace.h"

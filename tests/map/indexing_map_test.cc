@@ -14,9 +14,9 @@
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/affine/internal/build.h"
-#include "xla_indexing/base/internal/checked.h"
-#include "xla_indexing/map/text.h"
+#include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/map/text/text.h"
 
 namespace xla_indexing::internal {
 namespace {

@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
-#include "xla_indexing/base/interval.h"
-#include "xla_indexing/map/image.h"
+#include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/map/count/image.h"
 #include "xla_indexing/map/indexing_map.h"
 
 struct isl_ctx;
@@ -41,7 +41,7 @@ class IslSet {
   std::optional<bool> IsEmpty() const;
   std::optional<bool> Equals(const IslSet& other) const;
   std::optional<bool> IsSubsetOf(const IslSet& other) const;
-  // Whether the set is a finite box with strides, and which one, in the form of map/image.h; an
+  // Whether the set is a finite box with strides, and which one, in the form of map/count/image.h; an
   // empty set of at least one dimension is the box of counts 0. Ends fit int64.
   struct Box {
     bool is_box = false;

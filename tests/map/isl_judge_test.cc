@@ -29,13 +29,13 @@ TEST(IslJudgeTest, IsSkippedBecauseLibislWasNotFound) {
 #include "mlir/IR/MLIRContext.h"
 #include "tests/map/isl_judge.h"
 #include "tests/map/random_map.h"
-#include "tests/map/small_maps.h"
+#include "tests/map/sets/small_maps.h"
 #include "tests/testing/effort.h"
-#include "xla_indexing/map/decide.h"
-#include "xla_indexing/map/image.h"
-#include "xla_indexing/map/internal/has_integer_point.h"
-#include "xla_indexing/map/internal/project.h"
-#include "xla_indexing/map/inverse.h"
+#include "xla_indexing/map/count/image.h"
+#include "xla_indexing/map/sets/decide.h"
+#include "xla_indexing/map/sets/has_integer_point.h"
+#include "xla_indexing/map/sets/inverse.h"
+#include "xla_indexing/map/sets/project.h"
 
 namespace xla_indexing {
 

@@ -13,15 +13,15 @@
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/map/bijection.h"
-#include "xla_indexing/map/count_image.h"
-#include "xla_indexing/map/cover.h"
-#include "xla_indexing/map/decide.h"
-#include "xla_indexing/map/image.h"
+#include "xla_indexing/map/count/count_image.h"
+#include "xla_indexing/map/count/count_points.h"
+#include "xla_indexing/map/count/image.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/map/internal/count_points.h"
-#include "xla_indexing/map/inverse.h"
-#include "xla_indexing/map/text.h"
+#include "xla_indexing/map/sets/bijection.h"
+#include "xla_indexing/map/sets/cover.h"
+#include "xla_indexing/map/sets/decide.h"
+#include "xla_indexing/map/sets/inverse.h"
+#include "xla_indexing/map/text/text.h"
 
 namespace xla_indexing {
 namespace {

@@ -14,7 +14,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "tests/testing/seed.h"
-#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing {
@@ -36,7 +36,7 @@ class RandomMaps {
     return Chance(50) ? INT64_MIN + near : INT64_MAX - near;
   }
 
-  // An expression that affine/internal/build.h makes; 0 where its numbers would not fit.
+  // An expression that affine/expr/build.h makes; 0 where its numbers would not fit.
   mlir::AffineExpr Expr(int num_dims, int num_symbols, int depth) {
     mlir::AffineExpr sum = internal::Constant(Chance(40) ? Number() : 0, context_);
     const int64_t num_terms = Int(1, 3);

@@ -1,4 +1,4 @@
-#include "xla_indexing/map/internal/variable_names.h"
+#include "xla_indexing/map/variable_names.h"
 
 #include <string>
 

@@ -8,10 +8,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/ops/indexing_test.h"
-#include "xla_indexing/ops/internal/fold_runtime.h"
-#include "xla_indexing/ops/internal/instruction_indexing.h"
-#include "xla_indexing/ops/internal/map_builder.h"
-#include "xla_indexing/ops/operand_indexing_set.h"
+#include "xla_indexing/ops/answers/map_builder.h"
+#include "xla_indexing/ops/answers/operand_indexing_set.h"
+#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/values/fold_runtime.h"
 
 namespace xla_indexing::internal {
 namespace {

@@ -12,9 +12,9 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "tests/testing/random_hlo.h"
-#include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/ops/internal/builders.h"
+#include "tests/testing/random/random_hlo.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/ops/rules/frame/builders.h"
 
 namespace xla_indexing::internal {
 namespace {

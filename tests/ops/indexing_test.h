@@ -15,11 +15,11 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/verifier.h"
-#include "xla_indexing/map/text.h"
-#include "xla_indexing/ops/internal/instruction_indexing.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/verify/verifier.h"
+#include "xla_indexing/map/text/text.h"
+#include "xla_indexing/ops/instruction_indexing.h"
 
 namespace xla_indexing {
 

@@ -13,12 +13,12 @@
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/ops/indexing_test.h"
-#include "xla_indexing/ops/custom_call_registry.h"
-#include "xla_indexing/ops/internal/fits_shapes.h"
-#include "xla_indexing/ops/internal/instruction_indexing.h"
-#include "xla_indexing/ops/internal/subsumes.h"
-#include "xla_indexing/ops/operand_indexing.h"
-#include "xla_indexing/ops/operand_indexing_set.h"
+#include "xla_indexing/ops/answers/fits_shapes.h"
+#include "xla_indexing/ops/answers/operand_indexing.h"
+#include "xla_indexing/ops/answers/operand_indexing_set.h"
+#include "xla_indexing/ops/answers/subsumes.h"
+#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/rules/custom_calls/custom_call_registry.h"
 
 namespace xla_indexing::internal {
 namespace {

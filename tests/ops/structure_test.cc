@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/ops/indexing_test.h"
-#include "xla_indexing/ops/internal/instruction_indexing.h"
+#include "xla_indexing/ops/instruction_indexing.h"
 
 namespace xla_indexing::internal {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/query/equivalence.h"
-#include "xla_indexing/query/utilization.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/query/equivalence/equivalence.h"
+#include "xla_indexing/query/utilization/utilization.h"
 
 namespace xla_indexing {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "gtest/gtest.h"
-#include "xla_indexing/query/corresponding_dims.h"
-#include "xla_indexing/query/equivalence.h"
-#include "xla_indexing/query/utilization.h"
+#include "xla_indexing/query/dims/corresponding_dims.h"
+#include "xla_indexing/query/equivalence/equivalence.h"
+#include "xla_indexing/query/utilization/utilization.h"
 
 namespace xla_indexing::internal {
 namespace {

@@ -10,11 +10,11 @@
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/verifier.h"
-#include "xla_indexing/report/report_json.h"
-#include "xla_indexing/report/report_kernels.h"
-#include "xla_indexing/report/report_text.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/verify/verifier.h"
+#include "xla_indexing/report/analysis/report_kernels.h"
+#include "xla_indexing/report/write/report_json.h"
+#include "xla_indexing/report/write/report_text.h"
 
 namespace xla_indexing {
 namespace {

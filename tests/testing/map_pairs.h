@@ -14,9 +14,9 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/map/text.h"
-#include "xla_indexing/ops/operand_indexing.h"
-#include "xla_indexing/ops/operand_indexing_set.h"
+#include "xla_indexing/map/text/text.h"
+#include "xla_indexing/ops/answers/operand_indexing.h"
+#include "xla_indexing/ops/answers/operand_indexing_set.h"
 
 namespace xla_indexing {
 

@@ -15,10 +15,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/map/text.h"
-#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/map/text/text.h"
+#include "xla_indexing/ops/answers/operand_indexing.h"
 
 namespace xla_indexing {
 

@@ -1,4 +1,4 @@
-// The value of a positional number (affine/internal/positional.h) where its variables have these
+// The value of a positional number (affine/mixed_radix/positional.h) where its variables have these
 // values, from the definition of a digit.
 #ifndef XLA_INDEXING_TESTS_TESTING_NUMBER_VALUE_H_
 #define XLA_INDEXING_TESTS_TESTING_NUMBER_VALUE_H_
@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "xla_indexing/affine/internal/positional.h"
-#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/affine/mixed_radix/positional.h"
+#include "xla_indexing/base/numbers/checked.h"
 
 namespace xla_indexing::internal {
 

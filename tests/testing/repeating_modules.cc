@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/model/module.h"
 
 namespace xla_indexing {
 namespace {

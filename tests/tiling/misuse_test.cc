@@ -7,9 +7,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
-#include "xla_indexing/tiling/internal/tile_text.h"
-#include "xla_indexing/tiling/symbolic_tile.h"
-#include "xla_indexing/tiling/tiled_computation.h"
+#include "xla_indexing/tiling/kernel/tiled_computation.h"
+#include "xla_indexing/tiling/tile/symbolic_tile.h"
+#include "xla_indexing/tiling/tile/tile_text.h"
 
 namespace xla_indexing::internal {
 namespace {

@@ -10,14 +10,14 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/ops/exactness.h"
-#include "xla_indexing/ops/operand_indexing.h"
-#include "xla_indexing/tools/json_output.h"
-#include "xla_indexing/tools/report.h"
-#include "xla_indexing/tools/subject.h"
-#include "xla_indexing/tools/text_output.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/ops/answers/operand_indexing.h"
+#include "xla_indexing/ops/answers/parts/exactness.h"
+#include "xla_indexing/tools/answers/report.h"
+#include "xla_indexing/tools/input/subject.h"
+#include "xla_indexing/tools/modes/json_output.h"
+#include "xla_indexing/tools/modes/text_output.h"
 
 namespace xla_indexing::internal {
 namespace {

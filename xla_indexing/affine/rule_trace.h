@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/numbers/interval.h"
 
 namespace xla_indexing {
 

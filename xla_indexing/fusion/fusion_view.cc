@@ -19,11 +19,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/base/question_budget.h"
-#include "xla_indexing/hlo/attribute.h"
-#include "xla_indexing/hlo/internal/computation_copier.h"
-#include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/hlo/verifier.h"
+#include "xla_indexing/hlo/transforms/computation_copier.h"
+#include "xla_indexing/hlo/types/attribute.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/hlo/verify/verifier.h"
 
 namespace xla_indexing {
 namespace {

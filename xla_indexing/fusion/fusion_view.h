@@ -40,7 +40,7 @@
 // Views that say the same, such as those of one layer after another, share their maps where they are
 // asked about through one HloIndexer, each of which may end before the next one is made.
 //
-// The original has to verify (hlo/verifier.h), and to outlive the correspondence; the computation
+// The original has to verify (hlo/verify/verifier.h), and to outlive the correspondence; the computation
 // of the view needs it no more.
 //
 // Cost: linear in the instructions of the view, in the computations that they call, which are
@@ -62,9 +62,9 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/model/module.h"
 
 namespace xla_indexing {
 

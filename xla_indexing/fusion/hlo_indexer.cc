@@ -7,12 +7,12 @@
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/question_budget.h"
-#include "xla_indexing/fusion/internal/called_computations.h"
-#include "xla_indexing/fusion/internal/index_computation.h"
-#include "xla_indexing/fusion/internal/known_modules.h"
-#include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/ops/internal/instruction_indexing.h"
+#include "xla_indexing/fusion/cache/called_computations.h"
+#include "xla_indexing/fusion/cache/index_computation.h"
+#include "xla_indexing/fusion/cache/known_modules.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/ops/instruction_indexing.h"
 
 namespace xla_indexing {
 

@@ -6,7 +6,7 @@
 //                     from it; the converse relation
 //
 // The result of a computation is its root, its operands are its parameters. Both are asked about
-// leaf by leaf: the arrays of a shape, numbered depth first (hlo/shape.h). The answer is a sparse
+// leaf by leaf: the arrays of a shape, numbered depth first (hlo/types/shape.h). The answer is a sparse
 // list of entries, in which pairs of leaves without a map are left out.
 //
 // The maps of the instructions on every path between root and parameter are composed and
@@ -25,7 +25,7 @@
 // parameters in topological order), that carries for every instruction leaf the set of maps from
 // the start to it. Instructions that only move elements (reshape, transpose, reverse, bitcast), keep
 // them in place (elementwise) or reduce them extend a *chain* of reindexings
-// (affine/internal/positional.h), in which a step and its inverse cancel; other instructions
+// (affine/mixed_radix/positional.h), in which a step and its inverse cancel; other instructions
 // compose. The cost is linear in instructions times maps.
 //
 // Memory. An indexer keeps at most some 250,000 maps and answers, and 16 MiB of what computations
@@ -37,7 +37,7 @@
 // and if there are too many still, they are widened to the whole leaf, over-approximate, with the
 // bound in the reason. A walk takes no more steps (maps taken through an instruction) than its share of
 // `max_steps`; what a stopped walk has not reached is answered by reachability
-// (fusion/internal/reachability.h): whole leaves, over-approximate.
+// (fusion/walk/reachability.h): whole leaves, over-approximate.
 //
 // Example, p0 + transpose(p0) of f32[20,20]:
 //
@@ -50,7 +50,7 @@
 // The context has to outlive the indexer, and what is asked about the question. Answers may outlive
 // the indexer, but not the context, and their bindings not the module. An indexer serves one thread at a time
 // (fusion/parallel_indexing.h serves many). The verifier has to accept the modules
-// (hlo/verifier.h).
+// (hlo/verify/verifier.h).
 //
 // Errors. InvalidArgument where there is no such leaf.
 //
@@ -64,11 +64,11 @@
 
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/fusion_options.h"
-#include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/ops/direction.h"
-#include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/fusion/walk/fusion_options.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/ops/answers/indexing_entry.h"
+#include "xla_indexing/ops/answers/parts/direction.h"
 
 namespace xla_indexing {
 

@@ -13,11 +13,11 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "xla_indexing/base/check.h"
-#include "xla_indexing/base/internal/parallel.h"
-#include "xla_indexing/fusion/internal/called_computations.h"
-#include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/ops/internal/instruction_kind.h"
+#include "xla_indexing/base/parallel.h"
+#include "xla_indexing/fusion/cache/called_computations.h"
+#include "xla_indexing/fusion/cache/instruction_kind.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/types/opcode.h"
 
 namespace xla_indexing {
 namespace {

@@ -2,7 +2,7 @@
 //
 // There are at most as many threads as MLIRContexts, and each makes its maps in its own context.
 // Threads wait for one another only to find out whether the maps of a kind of instructions
-// (ops/internal/instruction_kind.h) are made already: the first thread that comes to a kind makes
+// (fusion/cache/instruction_kind.h) are made already: the first thread that comes to a kind makes
 // them, for all instructions of it. Contexts that were made with threading disabled need no locks
 // either. The contexts are the caller's and have to outlive the maps. Maps of different contexts
 // must not be compared or composed; they can be evaluated and printed.
@@ -25,8 +25,8 @@
 #include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/model/module.h"
 
 namespace xla_indexing {
 

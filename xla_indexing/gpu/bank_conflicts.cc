@@ -9,13 +9,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "llvm/ADT/SmallVector.h"
-#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/question_budget.h"
-#include "xla_indexing/gpu/internal/count_requests.h"
-#include "xla_indexing/gpu/internal/launch_access.h"
-#include "xla_indexing/gpu/internal/launch_threads.h"
-#include "xla_indexing/gpu/internal/request_meter.h"
-#include "xla_indexing/hlo/internal/physical_layout.h"
+#include "xla_indexing/gpu/requests/count_requests.h"
+#include "xla_indexing/gpu/requests/launch_access.h"
+#include "xla_indexing/gpu/requests/launch_threads.h"
+#include "xla_indexing/gpu/requests/request_meter.h"
+#include "xla_indexing/hlo/memory/physical_layout.h"
 
 namespace xla_indexing {
 namespace {

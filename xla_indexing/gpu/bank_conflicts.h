@@ -8,7 +8,7 @@
 //   least wavefronts   ceil(| W | / 32)
 //
 // summed over the requests of the launch; without conflicts both are equal. A swizzle, if there is
-// one, is applied to the byte address first (gpu/internal/request_meter.h).
+// one, is applied to the byte address first (gpu/requests/request_meter.h).
 //
 // Accesses are given as a thread mapping whose results are indices of an array in shared memory.
 // The array begins at an address that is a multiple of the size of all banks together and of the
@@ -30,11 +30,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "xla_indexing/base/interval.h"
-#include "xla_indexing/gpu/thread_mapping.h"
-#include "xla_indexing/gpu/warp_request.h"
-#include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/map/count_image.h"
+#include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/gpu/requests/warp_request.h"
+#include "xla_indexing/gpu/threads/thread_mapping.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/map/count/count_image.h"
 
 namespace xla_indexing {
 

@@ -19,13 +19,13 @@
 #include "absl/types/span.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/question_budget.h"
-#include "xla_indexing/gpu/internal/emitter_hero.h"
-#include "xla_indexing/gpu/internal/emitter_launch.h"
-#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/gpu/threads/emitter_hero.h"
+#include "xla_indexing/gpu/threads/emitter_launch.h"
+#include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/ops/answers/operand_indexing.h"
 
 namespace xla_indexing {
 namespace {

@@ -77,7 +77,7 @@
 // Errors. InvalidArgument for options out of bounds, computations without a root, sizes without a
 // bound; ResourceExhausted for more than 4096 arrays of the result, and where the budget of the
 // question (base/question_budget.h) is spent; those of thread mappings
-// (gpu/thread_mapping.h) and of indexing (fusion/hlo_indexer.h).
+// (gpu/threads/thread_mapping.h) and of indexing (fusion/hlo_indexer.h).
 #ifndef XLA_INDEXING_GPU_FUSION_MAPPING_H_
 #define XLA_INDEXING_GPU_FUSION_MAPPING_H_
 
@@ -88,16 +88,16 @@
 
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/fusion_options.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/fusion/walk/fusion_options.h"
 #include "xla_indexing/gpu/coalescing.h"
-#include "xla_indexing/gpu/emitter.h"
-#include "xla_indexing/gpu/thread_mapping.h"
-#include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/ops/operand_indexing_set.h"
+#include "xla_indexing/gpu/threads/emitter.h"
+#include "xla_indexing/gpu/threads/thread_mapping.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/ops/answers/operand_indexing_set.h"
 
 namespace xla_indexing {
 

@@ -8,7 +8,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing {

@@ -17,8 +17,8 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/internal/build.h"
-#include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/affine/expr/linear_sum.h"
 
 namespace xla_indexing {
 namespace {

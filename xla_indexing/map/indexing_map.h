@@ -13,7 +13,7 @@
 //
 // Symbols of the `mlir::AffineMap` are the range variables followed by the runtime variables.
 //
-// Example, the update of a dynamic-update-slice (the parser and printer are in map/text.h):
+// Example, the update of a dynamic-update-slice (the parser and printer are in map/text/text.h):
 //
 //   (d0){rt0} -> (d0 - rt0), domain: d0 in [0, 19], rt0 in [0, 15], d0 - rt0 in [0, 4]
 //
@@ -43,7 +43,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "xla_indexing/affine/rule_trace.h"
 #include "xla_indexing/base/check.h"
-#include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/numbers/interval.h"
 
 namespace xla_indexing {
 
@@ -117,8 +117,8 @@ class IndexingMap {
   // Numbers of variables agree with the affine map's, expressions are of its context, mention
   // declared variables only and are sums of multiples of variables, floordiv and mod with every
   // divisor at least 1; nesting is within kMaxExprDepth, and the terms of one expression, at all
-  // levels of nesting together, within kMaxSummands (affine/internal/build.h); custom names are
-  // identifiers (map/internal/variable_names.h).
+  // levels of nesting together, within kMaxSummands (affine/expr/build.h); custom names are
+  // identifiers (map/variable_names.h).
   absl::Status Verify() const;
   // Whether an expression is one of a map of this context with these numbers of variables.
   static absl::Status VerifyExpr(mlir::AffineExpr expr, int num_dims, int num_symbols,
@@ -206,9 +206,9 @@ class IndexingMap {
   // one value are replaced by it, and equalities are used where that makes an expression shorter.
   //
   // The relation between dimensions, runtime variables and results stays the same, as SameRelation
-  // (map/decide.h) compares them: range variables, of which only that some value exists counts, are
+  // (map/sets/decide.h) compares them: range variables, of which only that some value exists counts, are
   // replaced, eliminated, joined, dropped and numbered in the order of their use
-  // (map/internal/joined_relation.h). With `keep_variables` it is the same function of the same
+  // (map/simplify/joined_relation.h). With `keep_variables` it is the same function of the same
   // variables, as SameFunction compares them. Dimensions and runtime variables always stay, so
   // without range variables both are one.
   //
@@ -242,7 +242,7 @@ class IndexingMap {
     return H::combine(std::move(h), static_cast<size_t>(hash_value(map)));
   }
 
-  // The text form, one line; see map/text.h for the grammar.
+  // The text form, one line; see map/text/text.h for the grammar.
   std::string ToString() const;
 
  private:
@@ -276,8 +276,7 @@ class IndexingMap {
   Variables variables_;
   int num_dims_ = 0;
   int num_ranges_ = 0;
-  Constraints
-      constraints_;  // in summand order (affine/internal/linear_sum.h), one for each expression
+  Constraints constraints_;  // in summand order (affine/expr/linear_sum.h), one for each expression
 };
 
 // For GoogleTest's messages.
@@ -290,7 +289,7 @@ void PrintTo(const IndexingMap& map, std::ostream* os);
 // of `second`, then of `first`. The dimension intervals of `second` become constraints on the
 // results of `first`. The result is not simplified. InvalidArgument where first.num_results() !=
 // second.num_dims() and for maps of two contexts; OutOfRange where a constant would not fit int64
-// or a bound of affine/internal/build.h is passed.
+// or a bound of affine/expr/build.h is passed.
 absl::StatusOr<IndexingMap> ComposeIndexingMaps(const IndexingMap& first,
                                                 const IndexingMap& second);
 

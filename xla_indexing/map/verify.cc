@@ -11,9 +11,9 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/map/internal/variable_names.h"
+#include "xla_indexing/map/variable_names.h"
 
 namespace xla_indexing {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "xla_indexing/ops/exactness.h"
-#include "xla_indexing/ops/internal/loop_nest.h"
+#include "xla_indexing/ops/answers/parts/exactness.h"
+#include "xla_indexing/ops/rules/frame/loop_nest.h"
 
 namespace xla_indexing {
 namespace {

@@ -39,10 +39,10 @@
 
 #include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/hlo/broadcast.h"
-#include "xla_indexing/hlo/broadcast_dimensions.h"
-#include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/ops/operand_indexing_set.h"
+#include "xla_indexing/hlo/build/broadcast.h"
+#include "xla_indexing/hlo/build/broadcast_dimensions.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/ops/answers/operand_indexing_set.h"
 
 namespace xla_indexing {
 

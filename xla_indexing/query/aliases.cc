@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/ops/internal/call_scope.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/ops/values/call_scope.h"
 
 namespace xla_indexing {
 

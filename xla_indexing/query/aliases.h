@@ -13,7 +13,7 @@
 
 #include <vector>
 
-#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/model/instruction.h"
 
 namespace xla_indexing {
 

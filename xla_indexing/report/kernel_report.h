@@ -8,7 +8,7 @@
 //
 // Figures of one run of a kernel; all are counts, exact or [least, most].
 //
-//   bytes read      of the elements of its operands that it reads, each once (query/utilization.h)
+//   bytes read      of the elements of its operands that it reads, each once (query/utilization/utilization.h)
 //   bytes written   of its result
 //   bytes of reads  as they would be if each element of the result read anew what it is made of
 //   sectors         of 32 bytes that its warps ask for, with the threads that XLA's emitter gives a
@@ -16,7 +16,7 @@
 //   least sectors   that the bytes of each request would fit in (gpu/coalescing.h)
 //   bytes moved     32 * sectors
 //   bytes wasted    32 * (sectors - least sectors): what is moved and no lane asked for
-//   runs            how often it runs in a run of the module (report/internal/runs.h)
+//   runs            how often it runs in a run of the module (report/analysis/runs.h)
 //
 // Sectors of kernels that are not made by an emitter (library calls, dots outside of fusions,
 // communication, sorts) are not known: they have none, and count nothing in totals, and `not_known`
@@ -40,7 +40,7 @@
 // each and writes 4 KiB. It asks for 128 sectors for p0, 256 for p1 and 128 for the sum. 128 would do
 // for p1: it wastes 32 * 128 bytes.
 //
-// ReportKernels (report/report_kernels.h) makes a report.
+// ReportKernels (report/analysis/report_kernels.h) makes a report.
 #ifndef XLA_INDEXING_REPORT_KERNEL_REPORT_H_
 #define XLA_INDEXING_REPORT_KERNEL_REPORT_H_
 
@@ -52,15 +52,15 @@
 #include <string>
 #include <vector>
 
-#include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/gpu/coalescing.h"
-#include "xla_indexing/gpu/emitter.h"
-#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/gpu/threads/emitter.h"
+#include "xla_indexing/hlo/model/instruction.h"
 
 namespace xla_indexing {
 
 namespace internal {
-struct KernelDrawing;  // report/internal/kernel_drawing.h
+struct KernelDrawing;  // report/kernel_drawing.h
 }  // namespace internal
 
 struct ReportOptions {
@@ -133,7 +133,7 @@ struct LoopFigures {
 struct KernelAnalysis {
   // The one that was analysed, `computation/instruction`: names inside are those that it has.
   std::string kernel;
-  // loop, transpose, .. (gpu/emitter.h); library, communication, sort, transfer where no emitter
+  // loop, transpose, .. (gpu/threads/emitter.h); library, communication, sort, transfer where no emitter
   // makes it; while; unknown.
   std::string kind;
   std::string hero;  // empty where there is none

@@ -6,7 +6,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/map/text.h"
+#include "xla_indexing/map/text/text.h"
 
 int main() {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);

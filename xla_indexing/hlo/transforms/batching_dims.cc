@@ -14,12 +14,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "xla_indexing/hlo/attribute.h"
-#include "xla_indexing/hlo/element_type.h"
-#include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/transforms/rewrite_module.h"
+#include "xla_indexing/hlo/types/attribute.h"
+#include "xla_indexing/hlo/types/element_type.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
 
 namespace xla_indexing {
 namespace {

@@ -24,7 +24,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/model/module.h"
 
 namespace xla_indexing {
 

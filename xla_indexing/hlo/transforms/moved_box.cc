@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/base/numbers/checked.h"
 
 namespace xla_indexing {
 

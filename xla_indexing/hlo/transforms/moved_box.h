@@ -19,7 +19,7 @@
 #include <optional>
 #include <vector>
 
-#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/model/instruction.h"
 
 namespace xla_indexing {
 

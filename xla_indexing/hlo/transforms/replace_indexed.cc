@@ -6,13 +6,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "xla_indexing/hlo/attribute.h"
-#include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/hlo/internal/replace_gather.h"
-#include "xla_indexing/hlo/internal/replace_scatter.h"
-#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/transforms/moved_box.h"
+#include "xla_indexing/hlo/transforms/replace_gather.h"
+#include "xla_indexing/hlo/transforms/replace_scatter.h"
 #include "xla_indexing/hlo/transforms/rewrite_module.h"
+#include "xla_indexing/hlo/types/attribute.h"
 
 namespace xla_indexing {
 

@@ -28,7 +28,7 @@
 // two, [n / a, a] after a pad to a multiple of a; these are undone afterwards. Into an operand that
 // has one value everywhere it is a pad of the updates by that value.
 //
-// Who asks for it says which elements are read (query/index_structure.h finds them). Attributes that
+// Who asks for it says which elements are read (query/index_structure/index_structure.h finds them). Attributes that
 // promise something of the indices can be added to those that stay.
 //
 // Example: gather of f32[10] with the indices {7, 5, 3, 1} is c = 7, a = -2, n = 4, and becomes slice
@@ -43,8 +43,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/transforms/moved_box.h"
 
 namespace xla_indexing {

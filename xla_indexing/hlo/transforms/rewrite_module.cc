@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "xla_indexing/hlo/internal/computation_copier.h"
-#include "xla_indexing/hlo/verifier.h"
+#include "xla_indexing/hlo/transforms/computation_copier.h"
+#include "xla_indexing/hlo/verify/verifier.h"
 
 namespace xla_indexing {
 

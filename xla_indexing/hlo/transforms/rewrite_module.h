@@ -24,11 +24,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
 
 namespace xla_indexing {
 
@@ -75,7 +75,7 @@ class InstructionRewriter {
 };
 
 // A copy of `module` with what `rewrite` makes of its instructions; in `module` the verifier finds
-// at most errors of single instructions (hlo/verifier.h). Copied attributes refer to the
+// at most errors of single instructions (hlo/verify/verifier.h). Copied attributes refer to the
 // computations and instructions of the copy. `rewrite` sets the attributes of an instruction that
 // it replaces, except that those naming called computations refer to the original's until the copy
 // is complete.

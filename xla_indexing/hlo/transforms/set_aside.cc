@@ -14,13 +14,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
-#include "xla_indexing/hlo/attribute.h"
-#include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/hlo/internal/shape_inference.h"
-#include "xla_indexing/hlo/internal/shape_inference_util.h"
-#include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/transforms/rewrite_module.h"
+#include "xla_indexing/hlo/types/attribute.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/hlo/verify/frame/shape_inference_util.h"
+#include "xla_indexing/hlo/verify/shape_inference.h"
 
 namespace xla_indexing {
 namespace {

@@ -26,9 +26,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/verifier.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/verify/verifier.h"
 
 namespace xla_indexing {
 
@@ -46,7 +46,7 @@ struct ModuleWithErrorsAside {
   std::vector<SetAside> set_aside;
 };
 
-// InvalidArgument with the first error that does not concern an instruction alone (hlo/verifier.h).
+// InvalidArgument with the first error that does not concern an instruction alone (hlo/verify/verifier.h).
 // Takes time linear in the module.
 absl::StatusOr<ModuleWithErrorsAside> SetErrorsAside(const HloModule& module);
 

@@ -1,0 +1,682 @@
+#include "xla_indexing/query/in_place/in_place.h"
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/map/text/text.h"
+#include "xla_indexing/query/in_place/in_place_aliases.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::Property;
+using ::testing::StartsWith;
+
+class InPlaceTest : public ::testing::Test {
+ protected:
+  InPlaceAnalysis AnalysisOf(absl::string_view instructions) {
+    auto module = ParseAndVerifyModule(absl::StrCat(
+        "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n",
+        "ENTRY e {\n", instructions, "\n}\n"));
+    EXPECT_TRUE(module.ok()) << module.status();
+    modules_.push_back(*std::move(module));
+    auto analysis =
+        InPlaceAnalysis::OfComputation(*modules_.back()->entry_computation(), indexers_);
+    EXPECT_TRUE(analysis.ok()) << analysis.status();
+    return *std::move(analysis);
+  }
+  InPlaceSafety SafetyOf(absl::string_view instructions, const SharedBuffer& buffer = {}) {
+    InPlaceAnalysis analysis = AnalysisOf(instructions);
+    const auto safety = analysis.Safety(buffer);
+    EXPECT_TRUE(safety.ok()) << safety.status();
+    return *safety;
+  }
+  std::string Of(absl::string_view instructions, const SharedBuffer& buffer = {}) {
+    return SafetyOf(instructions, buffer).ToString();
+  }
+  std::string WrittenOf(absl::string_view instructions) {
+    InPlaceAnalysis analysis = AnalysisOf(instructions);
+    const auto written = analysis.Written({});
+    EXPECT_TRUE(written.ok()) << written.status();
+    std::string text = absl::StrCat(written->count.ToString(), " of ", written->of);
+    for (const OperandIndexing& map : written->elements) {
+      absl::StrAppend(&text, "; ", map.MapToString());
+    }
+    return text;
+  }
+  std::vector<std::string> AliasesOf(absl::string_view text) {
+    auto module = ParseAndVerifyModule(std::string(text));
+    EXPECT_TRUE(module.ok()) << module.status();
+    std::vector<std::string> lines;
+    for (const CheckedAlias& alias : CheckAliases(**module, &context_)) {
+      lines.push_back(alias.ToString());
+    }
+    return lines;
+  }
+
+  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+  HloIndexers indexers_{&context_};
+  std::vector<std::unique_ptr<HloModule>> modules_;
+};
+
+// The program of a miscompilation: an update is the array itself, moved by one.
+constexpr absl::string_view kOverlap = R"(p = s32[4,1,1] parameter(0)
+    b = s32[1,4,1] bitcast(p)
+    s = s32[3,1,1] slice(p), slice={[0:3], [0:1], [0:1]}
+    u = s32[1,3,1] bitcast(s)
+    zero = s32[] constant(0)
+    one = s32[] constant(1)
+    ROOT r = s32[1,4,1] dynamic-update-slice(b, u, zero, one, zero))";
+
+TEST_F(InPlaceTest, AnUpdateThatIsTheArrayMovedByOneIsSafeDownwardsOnly) {
+  const InPlaceSafety safety = SafetyOf(kOverlap);
+  EXPECT_EQ(safety.answer, InPlaceAnswer::kInOrder);
+  EXPECT_THAT(safety.order, ElementsAre(DirectedLoop{1, true}));
+  ASSERT_TRUE(safety.conflict);
+  EXPECT_THAT(safety.conflict->writer, ElementsAre(0, 1, 0));
+  EXPECT_THAT(safety.conflict->reader, ElementsAre(0, 2, 0));
+  EXPECT_THAT(safety.conflict->operand, ElementsAre(1, 0, 0));
+  EXPECT_EQ(safety.conflict->byte, 4);
+  EXPECT_EQ(safety.ToString(),
+            "in order d1 descending; otherwise unsafe: element {0,1,0} is written before element "
+            "{0,2,0} reads element {1,0,0} of the operand, at byte 4");
+
+  InPlaceAnalysis analysis = AnalysisOf(kOverlap);
+  EXPECT_EQ(analysis.SafetyIn({}, {{1, false}})->answer, InPlaceAnswer::kUnsafe);
+  EXPECT_EQ(analysis.SafetyIn({}, {{1, true}})->answer, InPlaceAnswer::kInOrder);
+  EXPECT_EQ(analysis.SafetyIn({}, {{0, false}, {1, true}})->answer, InPlaceAnswer::kInOrder);
+  EXPECT_FALSE(analysis.SafetyIn({}, {{1, true}, {1, false}}).ok());
+  EXPECT_FALSE(analysis.SafetyIn({}, {{3, true}}).ok());
+}
+
+TEST_F(InPlaceTest, WhatReadsItsOwnPlaceAloneIsSafe) {
+  EXPECT_EQ(Of("p = f32[20,30] parameter(0) ROOT n = f32[20,30] negate(p)"), "any order");
+  // Also where indices differ and places do not.
+  EXPECT_EQ(Of("p = f32[20,30] parameter(0) t = f32[30,20]{0,1} transpose(p), dimensions={1,0} "
+               "ROOT n = f32[30,20]{0,1} negate(t)"),
+            "any order");
+  // The same indices are not the same places in another layout.
+  EXPECT_THAT(Of("p = f32[2,3] parameter(0) ROOT n = f32[2,3]{0,1} copy(p)"),
+              HasSubstr("unsafe: element {"));
+}
+
+TEST_F(InPlaceTest, ElementsThatExchangePlacesAreUnsafeInEveryOrder) {
+  // Element f reads 999999 - f, which is before it where f is at least 500000.
+  EXPECT_EQ(Of("p = f32[1000000] parameter(0) ROOT r = f32[1000000] reverse(p), dimensions={0}"),
+            "unsafe: element {499999} is written before element {500000} reads element {499999} of "
+            "the operand, at byte 1999996");
+  EXPECT_THAT(Of("p = f32[512,512] parameter(0) t = f32[512,512] transpose(p), dimensions={1,0} "
+                 "ROOT a = f32[512,512] add(p, t)"),
+              HasSubstr("unsafe: element {0,1} is written before element {1,0} reads"));
+}
+
+// A chain of random transposes and reshapes between arrays of 786,432 elements, as HLO, and what it
+// does to the positions of the elements.
+struct RandomChain {
+  std::string text;
+  std::vector<int64_t> sizes;                // of the result
+  std::vector<int64_t> position_in_operand;  // of the element at each position of the result
+};
+RandomChain MakeRandomChain(int seed, int length) {
+  std::mt19937 random(seed);
+  const auto below = [&](size_t n) {
+    return std::uniform_int_distribution<size_t>(0, n - 1)(random);
+  };
+  std::vector<int64_t> sizes = {8, 128, 12, 64};
+  RandomChain chain{
+      absl::StrCat("v0 = f32[", absl::StrJoin(sizes, ","), "] parameter(0)\n"), {}, {}};
+  chain.position_in_operand.resize(786432);
+  absl::c_iota(chain.position_in_operand, 0);
+  for (int i = 1; i <= length; ++i) {
+    std::string operation;
+    if (i % 2 == 0) {
+      std::vector<int64_t> factors(18, 2);
+      factors.push_back(3);
+      sizes.assign(2 + below(3), 1);
+      for (const int64_t factor : factors) sizes[below(sizes.size())] *= factor;
+      operation = absl::StrCat("reshape(v", i - 1, ")");
+    } else {
+      std::vector<int64_t> permutation(sizes.size());
+      absl::c_iota(permutation, 0);
+      absl::c_shuffle(permutation, random);
+      std::vector<int64_t> strides(sizes.size(), 1);
+      for (size_t d = sizes.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * sizes[d + 1];
+      std::vector<int64_t> result;
+      for (const int64_t dim : permutation) result.push_back(sizes[dim]);
+      std::vector<int64_t> moved(chain.position_in_operand.size());
+      for (size_t p = 0; p < moved.size(); ++p) {
+        auto rest = static_cast<int64_t>(p);
+        int64_t from = 0;
+        for (size_t d = result.size(); d-- > 0; rest /= result[d]) {
+          from += rest % result[d] * strides[permutation[d]];
+        }
+        moved[p] = chain.position_in_operand[from];
+      }
+      chain.position_in_operand = std::move(moved);
+      operation = absl::StrCat("transpose(v", i - 1, "), dimensions={",
+                               absl::StrJoin(permutation, ","), "}");
+      sizes = result;
+    }
+    absl::StrAppend(&chain.text, i == length ? "ROOT " : "", "v", i, " = f32[",
+                    absl::StrJoin(sizes, ","), "] ", operation, "\n");
+  }
+  chain.sizes = sizes;
+  return chain;
+}
+
+TEST_F(InPlaceTest, AChainOfManyTransposesAndReshapesIsUnsafeWhereItMovesElements) {
+  for (const int seed : {1, 2, 3}) {
+    SCOPED_TRACE(seed);
+    const RandomChain chain = MakeRandomChain(seed, 64);
+    const InPlaceSafety safety = SafetyOf(chain.text);
+    ASSERT_EQ(safety.answer, InPlaceAnswer::kUnsafe) << safety.ToString();
+    ASSERT_TRUE(safety.conflict.has_value());
+    const auto position = [](const std::vector<int64_t>& element,
+                             const std::vector<int64_t>& sizes) {
+      int64_t of = 0;
+      for (size_t d = 0; d < sizes.size(); ++d) of = of * sizes[d] + element[d];
+      return of;
+    };
+    const InPlaceConflict& conflict = *safety.conflict;
+    const int64_t reader = position(conflict.reader, chain.sizes);
+    const int64_t writer = position(conflict.writer, chain.sizes);
+    EXPECT_LT(writer, reader);
+    EXPECT_EQ(chain.position_in_operand[reader], writer);
+    EXPECT_EQ(position(conflict.operand, {8, 128, 12, 64}), writer);
+    EXPECT_EQ(conflict.byte, 4 * writer);
+  }
+}
+
+TEST_F(InPlaceTest, ADependenceOfSeveralLoopsNeedsTheOutermostOfThem) {
+  // Element (i, j) reads (i - 1, j + 1): rows downwards, or else columns upwards.
+  const std::string moved = R"(p = f32[8,8] parameter(0)
+      s = f32[7,7] slice(p), slice={[0:7], [1:8]}
+      one = s32[] constant(1)
+      zero = s32[] constant(0)
+      ROOT r = f32[8,8] dynamic-update-slice(p, s, one, zero))";
+  EXPECT_THAT(Of(moved), HasSubstr("in order d0 descending; otherwise unsafe"));
+  InPlaceAnalysis analysis = AnalysisOf(moved);
+  EXPECT_TRUE(analysis.SafetyIn({}, {{1, false}})->IsSafe());
+  EXPECT_FALSE(analysis.SafetyIn({}, {{1, true}})->IsSafe());
+  EXPECT_FALSE(analysis.SafetyIn({}, {{0, false}, {1, false}})->IsSafe());
+}
+
+TEST_F(InPlaceTest, ARuntimeStartDecidesAndTheConditionSaysWhere) {
+  const std::string update = R"(p = f32[100] parameter(0)
+      start = s32[] parameter(1)
+      s = f32[10] slice(p), slice={[0:10]}
+      n = f32[10] negate(s)
+      ROOT r = f32[100] dynamic-update-slice(p, n, start))";
+  const InPlaceSafety safety = SafetyOf(update);
+  EXPECT_THAT(safety.order, ElementsAre(DirectedLoop{0, true}));
+  EXPECT_THAT(safety.conditions,
+              ElementsAre(Property(&RuntimeCondition::ToString, "start <= 0 or start >= 10")));
+  ASSERT_TRUE(safety.conflict);
+  EXPECT_THAT(safety.conflict->runtime_values, ElementsAre(Pair("start", 1)));
+}
+
+TEST_F(InPlaceTest, WhereNoOrderIsSafeForAllStartsEachSaysForWhich) {
+  // Element f of [start, start + 10) reads element f - start + 5.
+  const InPlaceSafety safety = SafetyOf(R"(p = f32[100] parameter(0)
+      start = s32[] parameter(1)
+      s = f32[10] slice(p), slice={[5:15]}
+      ROOT r = f32[100] dynamic-update-slice(p, s, start))");
+  EXPECT_EQ(safety.answer, InPlaceAnswer::kUnsafe);
+  EXPECT_THAT(safety.ToString(),
+              HasSubstr("; any order where start >= 15; in order d0 ascending where start <= 5 or "
+                        "start >= 15; in order d0 descending where start >= 5"));
+}
+
+TEST_F(InPlaceTest, ADistanceOfTwoStartsIsACondition) {
+  EXPECT_THAT(Of(R"(p = f32[100] parameter(0)
+                    from = s32[] parameter(1)
+                    to = s32[] parameter(2)
+                    s = f32[10] dynamic-slice(p, from), dynamic_slice_sizes={10}
+                    ROOT r = f32[100] dynamic-update-slice(p, s, to))"),
+              HasSubstr("from = 0 and to = 1; any order where from - to <= -10 or from - to >= 10; "
+                        "in order d0 ascending where from - to <= -10 or from - to >= 0; "
+                        "in order d0 descending where from - to <= 0 or from - to >= 10"));
+}
+
+TEST_F(InPlaceTest, EitherOfTwoStartsIsEnough) {
+  const InPlaceSafety safety = SafetyOf(R"(p = f32[8,8] parameter(0)
+      i = s32[] parameter(1)
+      j = s32[] parameter(2)
+      s = f32[2,3] slice(p), slice={[0:2], [0:3]}
+      n = f32[2,3] negate(s)
+      ROOT r = f32[8,8] dynamic-update-slice(p, n, i, j))");
+  EXPECT_THAT(safety.ToString(),
+              AllOf(HasSubstr("; any order where i >= 2"), HasSubstr("; any order where j >= 3")));
+}
+
+// Element f of [to, to + m) of n elements reads f - to + from, and all of these change, or where elements
+// are only moved, those that move. The pairs (reader, writer) in conflict.
+std::vector<std::pair<int, int>> ConflictsOfUpdate(int from, int to, int m, bool is_moved) {
+  std::vector<std::pair<int, int>> conflicts;
+  for (int f = to; f < to + m; ++f) {
+    const int e = f - to + from;
+    const bool changes = e >= to && e < to + m && !(is_moved && from == to);
+    if (changes && e != f) conflicts.emplace_back(f, e);
+  }
+  return conflicts;
+}
+
+bool IsSafeUpdate(const LoopOrder& order, const std::vector<std::pair<int, int>>& conflicts) {
+  for (const auto& [reader, writer] : conflicts) {
+    if (order.empty() || (order[0].is_descending ? writer > reader : writer < reader)) return false;
+  }
+  return true;
+}
+
+TEST_F(InPlaceTest, ConditionsAreTheLeastForAllSmallUpdates) {
+  int conditions = 0;
+  for (int n = 1; n <= 5; ++n) {
+    for (int m = 1; m <= n; ++m) {
+      for (int from = -1; from + m <= n; ++from) {  // -1: a parameter, too
+        for (const bool is_moved : {false, true}) {
+          const std::string array = absl::StrCat("f32[", n, "]");
+          const std::string piece = absl::StrCat("f32[", m, "]");
+          const std::string slice =
+              from < 0 ? absl::StrCat("dynamic-slice(p, from), dynamic_slice_sizes={", m, "}")
+                       : absl::StrCat("slice(p), slice={[", from, ":", from + m, "]}");
+          const InPlaceSafety safety = SafetyOf(absl::StrCat(
+              "p = ", array, " parameter(0) from = s32[] parameter(1) to = s32[] parameter(2) s = ",
+              piece, " ", slice, " n = ", piece, is_moved ? " copy(s)" : " negate(s)",
+              " ROOT r = ", array, " dynamic-update-slice(p, n, to)"));
+          for (const RuntimeCondition& condition : safety.conditions) {
+            SCOPED_TRACE(absl::StrCat("n ", n, " m ", m, " from ", from, ": ", safety.ToString()));
+            ++conditions;
+            bool is_low_unsafe = false;
+            bool is_high_unsafe = false;
+            for (int a = from < 0 ? 0 : from; a <= (from < 0 ? n - m : from); ++a) {
+              for (int to = 0; to + m <= n; ++to) {
+                const int64_t value = condition.runtime == "to"     ? to
+                                      : condition.runtime == "from" ? a
+                                                                    : a - to;
+                const bool is_safe =
+                    IsSafeUpdate(condition.order, ConflictsOfUpdate(a, to, m, is_moved));
+                EXPECT_TRUE(is_safe || condition.unsafe.Contains(value)) << a << " " << to;
+                is_low_unsafe |= !is_safe && value == condition.unsafe.lower();
+                is_high_unsafe |= !is_safe && value == condition.unsafe.upper();
+              }
+            }
+            EXPECT_TRUE(is_low_unsafe && is_high_unsafe);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(conditions, 50);
+}
+
+TEST_F(InPlaceTest, AnOutputThatIsLargerIsUnsafe) {
+  EXPECT_EQ(Of("p = f32[4] parameter(0) b = f32[2,4] broadcast(p), dimensions={1} "
+               "ROOT n = f32[2,4] negate(b)"),
+            "unsafe: the output has 32 bytes and the operand 16");
+}
+
+TEST_F(InPlaceTest, ValuesThatAreComputedLeaveItUndecided) {
+  EXPECT_EQ(Of(R"(p = f32[100] parameter(0)
+                  q = f32[] parameter(1)
+                  start = s32[] convert(q)
+                  s = f32[10] slice(p), slice={[0:10]}
+                  ROOT r = f32[100] dynamic-update-slice(p, s, start))"),
+            "in order d0 descending; any order where start <= 0 or start >= 10");
+  EXPECT_THAT(Of(R"(p = f32[100] parameter(0)
+                    q = f32[] parameter(1)
+                    start = s32[] convert(q)
+                    s = f32[10] slice(p), slice={[50:60]}
+                    ROOT r = f32[100] dynamic-update-slice(p, s, start))"),
+              HasSubstr("undecided: it depends on the values of start, which are computed"));
+}
+
+TEST_F(InPlaceTest, LocationsAreBytes) {
+  // Each s32 is read for four bytes, the first of which is written before the last is computed.
+  EXPECT_EQ(Of("p = s32[6] parameter(0) b = u8[6,4] bitcast-convert(p) "
+               "ROOT n = u8[6,4] not(b)"),
+            "unsafe: element {0,0} is written before element {0,1} reads element {0} of the "
+            "operand, at byte 0");
+  EXPECT_EQ(Of("p = u8[6,4] parameter(0) ROOT b = s32[6] bitcast-convert(p)"), "any order");
+  // Two elements of a byte are written at once; bytes that are exchanged are not.
+  EXPECT_EQ(Of("p = s4[6,2] parameter(0) ROOT r = s4[6,2] reverse(p), dimensions={1}"),
+            "any order");
+  EXPECT_THAT(Of("p = s4[6,4] parameter(0) ROOT r = s4[6,4] reverse(p), dimensions={1}"),
+              HasSubstr("unsafe"));
+  EXPECT_EQ(Of("p = s4[7,3] parameter(0) ROOT n = s4[7,3] negate(p)"), "any order");
+}
+
+TEST_F(InPlaceTest, TilesAreExact) {
+  EXPECT_EQ(Of("p = f32[8,256]{1,0:T(8,128)} parameter(0) "
+               "ROOT n = f32[8,256]{1,0:T(8,128)} negate(p)"),
+            "any order");
+  EXPECT_THAT(Of("p = f32[8,256]{1,0:T(8,128)} parameter(0) ROOT n = f32[8,256]{1,0} copy(p)"),
+              HasSubstr("unsafe: element {0,128} is written before"));
+}
+
+TEST_F(InPlaceTest, AnotherOutputOfEqualSizesIsComputedAtOnce) {
+  const std::string two = R"(p = f32[8] parameter(0)
+      q = f32[8] parameter(1)
+      n = f32[8] negate(p)
+      a = f32[8] add(p, q)
+      ROOT t = (f32[8], f32[8]) tuple(n, a))";
+  EXPECT_EQ(Of(two), "any order");
+  InPlaceAnalysis analysis = AnalysisOf(two);
+  EXPECT_THAT(analysis.Candidates().size(), 4);
+  const auto sharing = analysis.Share();
+  ASSERT_TRUE(sharing.ok());
+  // Output 0 fits both; output 1, too.
+  EXPECT_EQ(sharing->shared.size(), 2);
+  EXPECT_THAT(sharing->order, IsEmpty());
+}
+
+TEST_F(InPlaceTest, AnOutputOfOtherSizesReadsAtAnyTime) {
+  EXPECT_THAT(Of(R"(p = f32[8] parameter(0)
+                    zero = f32[] constant(0)
+                    n = f32[8] negate(p)
+                    s = f32[] reduce(p, zero), dimensions={0}, to_apply=add
+                    ROOT t = (f32[8], f32[]) tuple(n, s))"),
+              HasSubstr("is written before element {} of output 1 reads element {0}"));
+}
+
+TEST_F(InPlaceTest, MatchingGivesEachOutputABufferOfItsOwn) {
+  // Both outputs may only be in p, since they read q elsewhere.
+  InPlaceAnalysis analysis = AnalysisOf(R"(p = f32[8] parameter(0)
+      q = f32[8] parameter(1)
+      r = f32[8] reverse(q), dimensions={0}
+      n = f32[8] add(p, r)
+      ROOT t = (f32[8], f32[8]) tuple(n, n))");
+  const auto sharing = analysis.Share();
+  ASSERT_TRUE(sharing.ok());
+  EXPECT_THAT(sharing->shared, ElementsAre(SharedBuffer{0, {0, 0}}));
+}
+
+TEST_F(InPlaceTest, OnlyWhatChangesIsWritten) {
+  EXPECT_EQ(WrittenOf(kOverlap),
+            "[3, 3] of 4; (d0, d1, d2) -> (0, d1, 0), domain: d0 in [0, 0], d1 in [1, 3], d2 in "
+            "[0, 0]");
+  EXPECT_EQ(WrittenOf("p = f32[9] parameter(0) q = f32[4] parameter(1) "
+                      "s = f32[5] slice(p), slice={[0:5]} "
+                      "ROOT c = f32[9] concatenate(s, q), dimensions={0}"),
+            "[4, 4] of 9; (d0) -> (d0), domain: d0 in [5, 8]");
+  EXPECT_EQ(WrittenOf("p = f32[9] parameter(0) z = f32[] constant(0) "
+                      "ROOT c = f32[9] pad(p, z), padding=-2_2"),
+            "[9, 9] of 9; (d0) -> (d0), domain: d0 in [0, 8]");
+  EXPECT_EQ(WrittenOf("p = f32[9] parameter(0) z = f32[] constant(0) "
+                      "s = f32[7] slice(p), slice={[0:7]} ROOT c = f32[9] pad(s, z), padding=0_2"),
+            "[2, 2] of 9; (d0) -> (d0), domain: d0 in [7, 8]");
+  EXPECT_EQ(WrittenOf("p = f32[9] parameter(0) ROOT c = f32[9] copy(p)"), "[0, 0] of 9");
+  EXPECT_THAT(WrittenOf(R"(p = f32[9] parameter(0)
+                           i = s32[2,1] parameter(1)
+                           u = f32[2] parameter(2)
+                           ROOT s = f32[9] scatter(p, i, u), update_window_dims={},
+                             inserted_window_dims={0}, scatter_dims_to_operand_dims={0},
+                             index_vector_dim=1, to_apply=add)"),
+              HasSubstr("d0 - rt0 in [0, 0]"));
+}
+
+TEST_F(InPlaceTest, WhereWidthsChangePartsOfElementsAreLeftInPlace) {
+  // The bytes of each element, as they are, and in another order.
+  EXPECT_EQ(WrittenOf("p = s32[6] parameter(0) ROOT b = u8[6,4] bitcast-convert(p)"),
+            "[0, 0] of 24");
+  EXPECT_EQ(WrittenOf("p = u8[6,4] parameter(0) ROOT b = s32[6] bitcast-convert(p)"),
+            "[0, 0] of 6");
+  EXPECT_EQ(WrittenOf("p = s32[6] parameter(0) b = u8[6,4] bitcast-convert(p) "
+                      "ROOT r = u8[6,4] reverse(b), dimensions={1}"),
+            "[24, 24] of 24; (d0, d1) -> (d0, d1), domain: d0 in [0, 5], d1 in [0, 3]");
+  // The middle of three halves stays, so that elements 0 and 2 change, and those of one width do.
+  EXPECT_THAT(WrittenOf("p = u16[3,2] parameter(0) h = s32[3] bitcast-convert(p) "
+                        "ROOT r = s32[3] reverse(h), dimensions={0}"),
+              StartsWith("[2, 2] of 3"));
+  // Two of four bytes are new: every element changes.
+  EXPECT_THAT(WrittenOf("p = s32[3] parameter(0) b = u16[3,2] bitcast-convert(p) "
+                        "q = u16[3,1] parameter(1) z = s32[] constant(0) "
+                        "u = u16[3,2] dynamic-update-slice(b, q, z, z) "
+                        "ROOT r = s32[3] bitcast-convert(u)"),
+              StartsWith("[3, 3] of 3"));
+}
+
+TEST_F(InPlaceTest, ASortMayChangeWhereContentsDecide) {
+  const auto sorted = [](absl::string_view comparison, int size) {
+    return absl::StrCat(
+        "HloModule m, input_output_alias={ {}: (0, {}) } c { a = f32[] parameter(0) "
+        "b = f32[] parameter(1) ROOT r = pred[] compare(",
+        comparison, " } ENTRY e { p = f32[", size, "] parameter(0) ROOT s = f32[", size,
+        "] sort(p), dimensions={0}, to_apply=c }");
+  };
+  EXPECT_THAT(AliasesOf(sorted("a, b), direction=LT", 4)),
+              ElementsAre(HasSubstr("unsafe: element {0} is written before element {1}")));
+}
+
+TEST_F(InPlaceTest, ThreadsRunInAnyOrderAndLoopsUpwards) {
+  const std::string moved = R"(p = f32[8,8] parameter(0)
+      s = f32[7,8] slice(p), slice={[1:8], [0:8]}
+      zero = s32[] constant(0)
+      ROOT r = f32[8,8] dynamic-update-slice(p, s, zero, zero))";
+  InPlaceAnalysis analysis = AnalysisOf(moved);
+  const auto under = [&](const std::string& text, llvm::SmallVector<int, 1> together = {}) {
+    const auto map = ParseIndexingMap(text, &context_);
+    EXPECT_TRUE(map.ok()) << map.status();
+    const auto safety = analysis.SafetyUnder({}, {*map, together});
+    return safety.ok() ? safety->answer : InPlaceAnswer::kUndecided;
+  };
+  // A thread for each column goes down it, reading the next row before it is written.
+  EXPECT_EQ(under("(d0)[s0] -> (s0, d0), domain: d0 in [0, 7], s0 in [0, 7]"),
+            InPlaceAnswer::kAnyOrder);
+  EXPECT_EQ(under("(d0)[s0] -> (7 - s0, d0), domain: d0 in [0, 7], s0 in [0, 7]"),
+            InPlaceAnswer::kUnsafe);
+  EXPECT_EQ(under("(d0)[s0] -> (d0, s0), domain: d0 in [0, 7], s0 in [0, 7]"),
+            InPlaceAnswer::kUnsafe);
+  // Two rows are read at once before they are written, in either order.
+  EXPECT_EQ(under("(d0)[s0, s1] -> (s0 * 2 + s1, d0), domain: d0 in [0, 7], s0 in [0, 3], "
+                  "s1 in [0, 1]",
+                  {1}),
+            InPlaceAnswer::kAnyOrder);
+  EXPECT_EQ(under("(d0)[s0] -> (s0 * 0, d0), domain: d0 in [0, 7], s0 in [0, 7]"),
+            InPlaceAnswer::kUndecided);
+  EXPECT_FALSE(
+      analysis.SafetyUnder({}, {*ParseIndexingMap("(d0) -> (d0), domain: d0 in [0, 7]", &context_)})
+          .ok());
+}
+
+TEST_F(InPlaceTest, LeavesThatThereAreNotAreErrors) {
+  InPlaceAnalysis analysis = AnalysisOf("p = f32[2] parameter(0) ROOT n = f32[2] negate(p)");
+  EXPECT_FALSE(analysis.Safety({1, {0, 0}}).ok());
+  EXPECT_FALSE(analysis.Safety({0, {1, 0}}).ok());
+  EXPECT_FALSE(analysis.Written({0, {0, -1}}).ok());
+}
+
+TEST_F(InPlaceTest, AnOperandThatNothingReadsMayBeOverwritten) {
+  EXPECT_EQ(Of("p = f32[8] parameter(0) c = f32[] constant(1) "
+               "ROOT b = f32[8] broadcast(c), dimensions={}"),
+            "any order");
+}
+
+TEST_F(InPlaceTest, NothingIsReadOrWrittenOfArraysWithoutElements) {
+  EXPECT_EQ(Of("p = f32[0,3] parameter(0) ROOT r = f32[0,3] reverse(p), dimensions={1}"),
+            "any order");
+  EXPECT_EQ(Of("p = f32[] parameter(0) ROOT r = f32[] negate(p)"), "any order");
+  EXPECT_EQ(Of("p = f32[9223372036854775807] parameter(0) "
+               "ROOT r = f32[9223372036854775807] negate(p)"),
+            "any order");
+}
+
+TEST_F(InPlaceTest, AliasesOfTheHeaderAreSafeWhereNothingReadsLater) {
+  const auto with = [](absl::string_view header, absl::string_view body) {
+    return absl::StrCat("HloModule m, ", header, "\nENTRY e {\n", body, "\n}\n");
+  };
+  EXPECT_THAT(
+      AliasesOf(with("input_output_alias={ {}: (0, {}, may-alias) }",
+                     "p = f32[4] parameter(0) ROOT n = f32[4] negate(p)")),
+      ElementsAre("alias of the module: output {} in parameter 0 {}, written by n: any order"));
+  EXPECT_THAT(AliasesOf(with("input_output_alias={ {}: (0, {}, must-alias) }",
+                             "p = f32[4] parameter(0) ROOT r = f32[4] reverse(p), dimensions={0}")),
+              ElementsAre(HasSubstr("unsafe: element {1} is written before element {2}")));
+  const std::string later = R"(p = f32[4] parameter(0)
+      n = f32[4] negate(p)
+      a = f32[4] add(n, p)
+      ROOT t = (f32[4], f32[4]) tuple(n, a))";
+  EXPECT_THAT(AliasesOf(with("is_scheduled=true, input_output_alias={ {0}: (0, {}), {1}: (0, {}) }",
+                             later)),
+              ElementsAre(HasSubstr("unsafe: a reads p after n has written it"),
+                          HasSubstr("unsafe: output {0} is in it, too")));
+  EXPECT_THAT(
+      AliasesOf(with("input_output_alias={ {0}: (0, {}), {2}: (0, {}), {0}: (7, {}) }", later)),
+      ElementsAre(HasSubstr("a reads p after n"),
+                  HasSubstr("unsafe: there is no {2} of the output"),
+                  HasSubstr("unsafe: there is no operand 7")));
+  EXPECT_THAT(AliasesOf(with("input_output_alias={ {}: (0 }",
+                             "p = f32[4] parameter(0) ROOT n = f32[4] negate(p)")),
+              ElementsAre(HasSubstr("unsafe: the aliases cannot be read")));
+}
+
+// A loop that updates element i of an array which it carries, for i from 0 to 3.
+std::string LoopOver(absl::string_view body, absl::string_view entry,
+                     absl::string_view header = "input_output_alias={ {1}: (0, {}) }") {
+  return absl::StrCat("HloModule m, ", header, R"(
+      body {
+        c = (s32[], f32[4]) parameter(0)
+        i = s32[] get-tuple-element(c), index=0
+        a = f32[4] get-tuple-element(c), index=1
+        one = s32[] constant(1)
+        next = s32[] add(i, one)
+        x = f32[1] slice(a), slice={[0:1]}
+        )",
+                      body, R"(
+      }
+      condition {
+        c = (s32[], f32[4]) parameter(0)
+        i = s32[] get-tuple-element(c), index=0
+        n = s32[] constant(4)
+        ROOT r = pred[] compare(i, n), direction=LT
+      }
+      ENTRY e {
+        p = f32[4] parameter(0)
+        zero = s32[] constant(0)
+        )",
+                      entry, "\n}\n");
+}
+
+TEST_F(InPlaceTest, ALoopWritesWhatItCarriesInItsBody) {
+  const std::string loop =
+      "t = (s32[], f32[4]) tuple(zero, p) "
+      "ROOT w = (s32[], f32[4]) while(t), condition=condition, body=body";
+  const std::string update = "u = f32[4] dynamic-update-slice(a, x, i) ";
+  const std::string root = "ROOT r = (s32[], f32[4]) tuple(next, u)";
+  EXPECT_THAT(AliasesOf(LoopOver(update + root, loop)),
+              ElementsAre("alias of the module: output {1} in parameter 0 {}, written by body/u: "
+                          "any order"));
+  EXPECT_THAT(AliasesOf(LoopOver("u = f32[4] reverse(a), dimensions={0} " + root, loop)),
+              ElementsAre(HasSubstr("written by body/u: unsafe: element {1} is written before")));
+  // The body reads the array after it is updated.
+  EXPECT_THAT(AliasesOf(LoopOver("u = f32[4] dynamic-update-slice(a, x, i) "
+                                 "v = f32[4] add(u, a) "
+                                 "ROOT r = (s32[], f32[4]) tuple(next, u)",
+                                 loop)),
+              ElementsAre(HasSubstr("unsafe: v reads c after u has written it")));
+  // What the loop hands on is not written.
+  EXPECT_THAT(AliasesOf(LoopOver("ROOT r = (s32[], f32[4]) tuple(next, a)", loop)),
+              ElementsAre("alias of the module: output {1} in parameter 0 {}: any order"));
+}
+
+TEST_F(InPlaceTest, WhatALoopChangesIsReadBeforeIt) {
+  const std::string body = "ROOT r = (s32[], f32[4]) tuple(next, y)";
+  const std::string negated = "y = f32[4] negate(a) ";
+  const std::string loop =
+      "t = (s32[], f32[4]) tuple(zero, p) "
+      "w = (s32[], f32[4]) while(t), condition=condition, body=body "
+      "v = f32[4] get-tuple-element(w), index=1 ";
+  const std::string header = "input_output_alias={ {0}: (0, {}) }";
+  EXPECT_THAT(AliasesOf(LoopOver(
+                  negated + body,
+                  loop + "s = f32[4] add(v, p) ROOT t2 = (f32[4], f32[4]) tuple(v, s)", header)),
+              ElementsAre(HasSubstr("written by w: unsafe: s reads p after w has written it")));
+  EXPECT_THAT(
+      AliasesOf(LoopOver(negated + body, loop + "ROOT t2 = (f32[4], f32[4]) tuple(v, p)", header)),
+      ElementsAre(HasSubstr("unsafe: w writes it, and output 1 is the operand itself")));
+  // What the loop starts from is computed into the buffer.
+  const std::string later =
+      "q = f32[4] reverse(p), dimensions={0} "
+      "t = (s32[], f32[4]) tuple(zero, q) "
+      "ROOT w = (s32[], f32[4]) while(t), condition=condition, body=body";
+  EXPECT_THAT(AliasesOf(LoopOver(negated + body, later)),
+              ElementsAre(HasSubstr("written by q: unsafe: element {1} is written before")));
+  const std::string elementwise =
+      "q = f32[4] negate(p) "
+      "t = (s32[], f32[4]) tuple(zero, q) "
+      "ROOT w = (s32[], f32[4]) while(t), condition=condition, body=body";
+  EXPECT_THAT(AliasesOf(LoopOver(negated + body, elementwise)),
+              ElementsAre(HasSubstr("any order")));
+}
+
+TEST_F(InPlaceTest, ALoopMayNotCarryABufferTwiceWhereItChangesIt) {
+  const auto carried_twice = [](absl::string_view body) {
+    return absl::StrCat(R"(HloModule m, input_output_alias={ {0}: (0, {}) }
+      body {
+        c = (f32[4], f32[4]) parameter(0)
+        a = f32[4] get-tuple-element(c), index=0
+        b = f32[4] get-tuple-element(c), index=1
+        )",
+                        body, R"(
+      }
+      condition {
+        c = (f32[4], f32[4]) parameter(0)
+        ROOT r = pred[] constant(true)
+      }
+      ENTRY e {
+        p = f32[4] parameter(0)
+        t = (f32[4], f32[4]) tuple(p, p)
+        w = (f32[4], f32[4]) while(t), condition=condition, body=body
+        v = f32[4] get-tuple-element(w), index=0
+        ROOT r = (f32[4]) tuple(v)
+      })");
+  };
+  EXPECT_THAT(
+      AliasesOf(carried_twice("n = f32[4] add(a, b) ROOT r = (f32[4], f32[4]) tuple(n, b)")),
+      ElementsAre(HasSubstr("unsafe: w changes p as element 0 of what it carries, and reads "
+                            "it as element 1")));
+  EXPECT_THAT(
+      AliasesOf(carried_twice("n = f32[4] negate(a) ROOT r = (f32[4], f32[4]) tuple(n, b)")),
+      ElementsAre(HasSubstr("written by body/n: any order")));
+}
+
+TEST_F(InPlaceTest, AnOutputThatIsAnotherParameterIsCopiedAtTheEnd) {
+  EXPECT_THAT(AliasesOf(R"(HloModule m, input_output_alias={ {0}: (0, {}), {1}: (1, {}) }
+      ENTRY e {
+        p = f32[4] parameter(0)
+        q = f32[4] parameter(1)
+        n = f32[4] add(p, q)
+        ROOT t = (f32[4], f32[4]) tuple(q, n)
+      })"),
+              ElementsAre(HasSubstr("output {0} in parameter 0 {}: any order"),
+                          HasSubstr("unsafe: n writes it, and output 0 is the operand itself")));
+}
+
+TEST_F(InPlaceTest, AliasesOfInstructionsAreAskedAboutThem) {
+  EXPECT_THAT(AliasesOf(R"(HloModule m
+      f { p = f32[4] parameter(0) ROOT r = f32[4] reverse(p), dimensions={0} }
+      ENTRY e {
+        p = f32[4] parameter(0)
+        ROOT r = f32[4] fusion(p), kind=kLoop, calls=f, output_to_operand_aliasing={{}: (0, {})}
+      })"),
+              ElementsAre(HasSubstr("alias of r: output {} in operand 0 {}: unsafe: element {1}")));
+}
+
+}  // namespace
+}  // namespace xla_indexing

@@ -1,0 +1,531 @@
+#include "xla_indexing/query/index_structure/index_structure.h"
+
+#include <cstddef>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/testing/corpus.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/verify/verifier.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class IndexStructureTest : public ::testing::Test {
+ protected:
+  const HloModule& Parse(const std::string& instructions) {
+    auto module = ParseAndVerifyModule(
+        absl::StrCat("HloModule m\nadd { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = "
+                     "f32[] add(a, b) }\n",
+                     "put { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }\n"
+                     "keep { b = f32[] parameter(1) ROOT a = f32[] parameter(0) }\n"
+                     "and { a = pred[] parameter(0) b = pred[] parameter(1) ROOT c = pred[] and(a, "
+                     "b) }\nENTRY e {\n",
+                     instructions, "\n}\n"));
+    EXPECT_TRUE(module.ok()) << module.status();
+    modules_.push_back(*std::move(module));
+    return *modules_.back();
+  }
+  IndexStructure Of(const std::string& instructions) {
+    const HloInstruction& root = *Parse(instructions).entry_computation()->root_instruction();
+    const auto structure = IndexStructureOf(root, &context_);
+    EXPECT_TRUE(structure.ok()) << structure.status();
+    // What was asked before makes no difference.
+    const auto again = IndexStructureOf(root, indexers_);
+    EXPECT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(again->name, structure->name);
+    EXPECT_EQ(again->reason, structure->reason);
+    return *structure;
+  }
+  // Gathers single elements of p at these indices.
+  static std::string Gather(const std::string& operand, const std::string& indices,
+                            const std::string& shape, const std::string& made = "") {
+    return absl::StrCat("p = ", operand, " parameter(0)\n", made, "\n indices = ", indices,
+                        "\n ROOT r = f32", shape,
+                        " gather(p, indices), offset_dims={}, collapsed_slice_dims={0}, "
+                        "start_index_map={0}, index_vector_dim=1, slice_sizes={1}");
+  }
+  std::string Rewritten(const std::string& instructions) {
+    const auto module = RewriteIndices(Parse(instructions), &context_);
+    EXPECT_TRUE(module.ok()) << module.status();
+    return (*module)->ToString();
+  }
+
+  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+  std::vector<std::unique_ptr<HloModule>> modules_;
+  HloIndexers indexers_{&context_};
+};
+
+TEST_F(IndexStructureTest, AConstantWithEqualStepsIsAStridedSliceAndReverse) {
+  const std::string gather = Gather("f32[10]", "s32[4,1] constant({{7},{5},{3},{1}})", "[4]");
+  const IndexStructure structure = Of(gather);
+  EXPECT_EQ(structure.form, IndexedForm::kBox);
+  EXPECT_EQ(structure.name, "strided slice, reverse");
+  EXPECT_EQ(structure.sorted.holds, Answer::kNo);
+  EXPECT_EQ(structure.in_bounds.holds, Answer::kYes);
+  const std::string rewritten = Rewritten(gather);
+  EXPECT_THAT(rewritten, HasSubstr("slice(%p), slice={[1:8:2]}"));
+  EXPECT_THAT(rewritten, HasSubstr("ROOT %r = f32[4] reverse(%r.slice), dimensions={0}"));
+}
+
+TEST_F(IndexStructureTest, StartsThatAreClampedRepeatTheElementsAtTheEdges) {
+  // The indices are -2 .. 9 of an array of 8.
+  const std::string gather = Gather("f32[8]", "s32[12,1] subtract(i, two)", "[12]",
+                                    "i = s32[12,1] iota(), iota_dimension=0 t = s32[] constant(2) "
+                                    "two = s32[12,1] broadcast(t), dimensions={}");
+  const IndexStructure structure = Of(gather);
+  EXPECT_EQ(structure.form, IndexedForm::kConcatenation);
+  EXPECT_THAT(structure.name, HasSubstr("concatenation of 3: slice, broadcast; "));
+  EXPECT_EQ(structure.in_bounds.holds, Answer::kNo);
+  EXPECT_EQ(structure.in_bounds.reason, "a start is clamped");
+  EXPECT_EQ(structure.sorted.holds, Answer::kYes);
+  EXPECT_THAT(Rewritten(gather), HasSubstr("concatenate("));
+}
+
+TEST_F(IndexStructureTest, AnIotaAndAnUnknownOffsetIsSorted) {
+  const IndexStructure structure =
+      Of(Gather("f32[100]", "s32[12,1] add(i, offsets)", "[12]",
+                "i = s32[12,1] iota(), iota_dimension=0 o = s16[] parameter(1) "
+                "w = s32[] convert(o) offsets = s32[12,1] broadcast(w), dimensions={}"));
+  EXPECT_EQ(structure.sorted.holds, Answer::kYes) << structure.sorted.reason;
+  EXPECT_THAT(structure.sorted.reason, HasSubstr("whatever"));
+  EXPECT_EQ(structure.in_bounds.holds, Answer::kUndecided);
+}
+
+TEST_F(IndexStructureTest, IndicesFromOutsideAreNotKnown) {
+  const IndexStructure structure = Of(Gather("f32[100]", "s32[12,1] parameter(1)", "[12]"));
+  EXPECT_EQ(structure.form, IndexedForm::kUnrecognised);
+  EXPECT_EQ(structure.sorted.holds, Answer::kUndecided);
+  EXPECT_EQ(structure.sorted.reason, "it depends on indices");
+  EXPECT_FALSE(structure.IsReplaceable());
+}
+
+TEST_F(IndexStructureTest, OneStartForAllElementsIsADynamicSlice) {
+  const IndexStructure structure = Of(R"(p = f32[100,8] parameter(0)
+      start = s32[1] parameter(1)
+      ROOT r = f32[10,8] gather(p, start), offset_dims={0,1}, collapsed_slice_dims={},
+        start_index_map={0}, index_vector_dim=0, slice_sizes={10,8})");
+  EXPECT_EQ(structure.form, IndexedForm::kDynamicSlice);
+  EXPECT_EQ(structure.sorted.holds, Answer::kYes);
+}
+
+TEST_F(IndexStructureTest, TwoDimensionsOfTheOperandMayRunAlongOneOrOneAlongTwo) {
+  const IndexStructure diagonal = Of(R"(p = f32[5,5] parameter(0)
+      i = s32[5,2] iota(), iota_dimension=0
+      ROOT r = f32[5] gather(p, i), offset_dims={}, collapsed_slice_dims={0,1},
+        start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1})");
+  EXPECT_EQ(diagonal.form, IndexedForm::kDiagonal);
+  const IndexStructure windows = Of(R"(p = f32[9] parameter(0)
+      i = s32[7,1] iota(), iota_dimension=0
+      ROOT r = f32[7,3] gather(p, i), offset_dims={1}, collapsed_slice_dims={},
+        start_index_map={0}, index_vector_dim=1, slice_sizes={3})");
+  EXPECT_EQ(windows.form, IndexedForm::kStencil);
+  EXPECT_EQ(windows.in_bounds.holds, Answer::kYes);
+}
+
+std::string Scatter(const std::string& combiner, const std::string& indices) {
+  return absl::StrCat("p = f32[8] parameter(0)\n u = f32[3] parameter(1)\n i = ", indices,
+                      "\n ROOT r = f32[8] scatter(p, i, u), update_window_dims={}, "
+                      "inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+                      "index_vector_dim=1, to_apply=",
+                      combiner);
+}
+
+TEST_F(IndexStructureTest, AScatterThatReplacesABoxIsADynamicUpdateSlice) {
+  const std::string scatter = Scatter("put", "s32[3,1] constant({{4},{5},{6}})");
+  const IndexStructure structure = Of(scatter);
+  EXPECT_EQ(structure.form, IndexedForm::kUpdate);
+  EXPECT_EQ(structure.unique.holds, Answer::kYes);
+  EXPECT_EQ(structure.sorted.holds, Answer::kYes);
+  EXPECT_THAT(Rewritten(scatter), HasSubstr("ROOT %r = f32[8] dynamic-update-slice(%p, %u, "));
+}
+
+TEST_F(IndexStructureTest, AScatterThatCombinesSaysWhatItMayPromise) {
+  const std::string scatter = Scatter("add", "s32[3,1] constant({{6},{4},{2}})");
+  const IndexStructure structure = Of(scatter);
+  EXPECT_EQ(structure.form, IndexedForm::kAccumulation);
+  EXPECT_TRUE(structure.replacement.is_unique);
+  EXPECT_FALSE(structure.replacement.is_sorted);
+  const IndexStructure twice = Of(Scatter("add", "s32[3,1] constant({{6},{6},{7}})"));
+  EXPECT_EQ(twice.unique.holds, Answer::kNo);
+  EXPECT_EQ(twice.sorted.holds, Answer::kYes);
+  EXPECT_FALSE(twice.replacement.scatter);
+  // A combiner that keeps what is there reads no updates.
+  EXPECT_THAT(Rewritten(Scatter("keep", "s32[3,1] constant({{4},{5},{6}})")),
+              HasSubstr("ROOT %r = f32[8] scatter("));
+  EXPECT_THAT(Rewritten(Scatter("add", "s32[3,1] constant({{6},{6},{7}})")),
+              HasSubstr("to_apply=%add, indices_are_sorted=true"));
+  // What is dropped meets nothing.
+  const IndexStructure dropped = Of(Scatter("add", "s32[3,1] constant({{6},{9},{9}})"));
+  EXPECT_EQ(dropped.unique.holds, Answer::kYes);
+  EXPECT_FALSE(dropped.replacement.is_unique);
+  EXPECT_EQ(dropped.in_bounds.holds, Answer::kNo);
+  EXPECT_EQ(dropped.in_bounds.reason, "a window is dropped");
+}
+
+TEST_F(IndexStructureTest, OtherInstructionsHaveNone) {
+  const HloModule& module = Parse("p = f32[2] parameter(0) ROOT n = f32[2] negate(p)");
+  EXPECT_FALSE(IndexStructureOf(*module.entry_computation()->root_instruction(), &context_).ok());
+}
+
+// A program of indexing syntax, with what it is and an operation that stands for it. Arrays are called
+// p, y and f, indices of one dimension are computed as `i`, and `gather` and `scatter` use them.
+struct SyntaxCase {
+  std::string python;
+  std::string indices;  // instructions that end in i
+  std::string use;
+  std::string name;
+  std::string rewritten;
+};
+
+std::string OneDimGather(int64_t operand, int64_t result) {
+  return absl::StrCat("p = f32[", operand, "] parameter(0) v = s32[", result,
+                      ",1] reshape(i) ROOT r = f32[", result,
+                      "] gather(p, v), offset_dims={}, collapsed_slice_dims={0}, "
+                      "start_index_map={0}, index_vector_dim=1, slice_sizes={1}");
+}
+
+// As JAX writes gathers with mode="fill".
+std::string FilledOneDimGather(int64_t operand, int64_t result) {
+  return absl::StrCat(
+      "p = f32[", operand, "] parameter(0) v = s32[", result, ",1] reshape(i) g = f32[", result,
+      "] gather(p, v), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
+      "index_vector_dim=1, slice_sizes={1} c0 = s32[] constant(0) cn = s32[] constant(",
+      operand - 1, ") b0 = s32[", result, ",1] broadcast(c0), dimensions={} bn = s32[", result,
+      ",1] broadcast(cn), dimensions={} ge = pred[", result,
+      ",1] compare(v, b0), direction=GE le = ", "pred[", result,
+      ",1] compare(v, bn), direction=LE in = pred[", result,
+      ",1] and(ge, le) yes = pred[] constant(true) mask = pred[", result,
+      "] reduce(in, yes), dimensions={1}, to_apply=and nan = f32[] constant(nan) fill = f32[",
+      result, "] broadcast(nan), dimensions={} ROOT r = f32[", result, "] select(mask, g, fill)");
+}
+
+std::string OneDimScatter(int64_t operand, int64_t updates, const std::string& combiner,
+                          const std::string& array = "p") {
+  return absl::StrCat("p = f32[", operand, "] parameter(0) z = f32[] constant(0) zeros = f32[",
+                      operand, "] broadcast(z), dimensions={} y = f32[", updates,
+                      "] parameter(1) v = s32[", updates, ",1] reshape(i) ROOT r = f32[", operand,
+                      "] scatter(", array,
+                      ", v, y), update_window_dims={}, "
+                      "inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+                      "index_vector_dim=1, to_apply=",
+                      combiner);
+}
+
+// i = start + step * arange(count), and with negative indices counting from the end.
+std::string Arange(int64_t count, int64_t start, int64_t step, const std::string& name = "i") {
+  const std::string n = absl::StrCat("s32[", count, "]");
+  return absl::StrCat("ar_ = ", n, " iota(), iota_dimension=0 st_ = s32[] constant(", step,
+                      ") stb = ", n, " broadcast(st_), dimensions={} mu_ = ", n,
+                      " multiply(ar_, stb) sa_ = s32[] constant(", start, ") sab = ", n,
+                      " broadcast(sa_), dimensions={} ", name, " = ", n, " add(mu_, sab)\n");
+}
+std::string Wrapped(int64_t count, int64_t size, const std::string& of) {
+  const std::string n = absl::StrCat("s32[", count, "]");
+  return absl::StrCat("wz = s32[] constant(0) wzb = ", n,
+                      " broadcast(wz), dimensions={} wn = s32[] ", "constant(", size, ") wnb = ", n,
+                      " broadcast(wn), dimensions={} below = pred[", count, "] compare(", of,
+                      ", wzb), direction=LT up = ", n, " add(", of, ", wnb) i = ", n,
+                      " select(below, up, ", of, ")\n");
+}
+// lax.rem and the corrections of jnp.remainder and jnp.floor_divide.
+std::string FloorModulo(int64_t count, int64_t divisor, const std::string& of, bool is_quotient) {
+  const std::string n = absl::StrCat("s32[", count, "]");
+  const std::string p = absl::StrCat("pred[", count, "]");
+  return absl::StrCat("md = s32[] constant(", divisor, ") mdb = ", n,
+                      " broadcast(md), dimensions={} rem = ", n, " remainder(", of,
+                      ", mdb) quo = ", n, " divide(", of, ", mdb) mz = s32[] constant(0) mzb = ", n,
+                      " broadcast(mz), dimensions={} mo = s32[] constant(1) mob = ", n,
+                      " broadcast(mo), dimensions={} s1 = ", n, " sign(", of, ") s2 = ", n,
+                      " sign(mdb) ne = ", p, " compare(s1, s2), direction=NE nz = ", p,
+                      " compare(rem, mzb), direction=NE both = ", p, " and(ne, nz) quo1 = ", n,
+                      " subtract(quo, mob) neg = ", p,
+                      " compare(rem, mzb), direction=LT both2 = ", p, " and(neg, nz) rem1 = ", n,
+                      " add(rem, mdb) i = ", n,
+                      is_quotient ? " select(both, quo1, quo)\n" : " select(both2, rem1, rem)\n");
+}
+
+std::vector<SyntaxCase> SyntaxCases() {
+  const std::string windows =
+      "a = s32[7,4] iota(), iota_dimension=0 b = s32[7,4] iota(), iota_dimension=1 i = s32[7,4] "
+      "add(a, b)\n";
+  const std::string gather_windows =
+      "p = f32[10] parameter(0) v = s32[7,4,1] reshape(i) ROOT r = f32[7,4] gather(p, v), "
+      "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, "
+      "slice_sizes={1}";
+  const std::string causal =
+      "a = s32[6,3] iota(), iota_dimension=0 b = s32[6,3] iota(), iota_dimension=1 d = s32[6,3] "
+      "subtract(a, b) z = s32[] constant(0) zb = s32[6,3] broadcast(z), dimensions={} i = s32[6,3] "
+      "maximum(d, zb)\n";
+  const std::string gather_causal =
+      "p = f32[6] parameter(0) v = s32[6,3,1] reshape(i) g = f32[6,3] gather(p, v), "
+      "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, "
+      "slice_sizes={1} m = pred[6,3] compare(d, zb), direction=GE f = f32[] constant(0) fb = "
+      "f32[6,3] broadcast(f), dimensions={} ROOT r = f32[6,3] select(m, g, fb)";
+  const std::string diagonal =
+      "a = s32[6,1] iota(), iota_dimension=0 i = s32[6,2] concatenate(a, a), dimensions={1}\n";
+  const std::string numbers_of_diagonal =
+      "update_window_dims={}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={0,1}, "
+      "index_vector_dim=1";
+  return {
+      {"x[jnp.arange(5) * 2 + 1]", Arange(5, 1, 2), OneDimGather(10, 5), "strided slice",
+       "slice={[1:10:2]}"},
+      {"x[jnp.arange(5) - 5]", Arange(5, -5, 1, "w") + Wrapped(5, 10, "w"), OneDimGather(10, 5),
+       "slice", "slice={[5:10]}"},
+      {"x[(jnp.arange(10) - 3) % 10]", Arange(10, -3, 1, "w") + FloorModulo(10, 10, "w", false),
+       OneDimGather(10, 10), "concatenation of 2: slice; slice", "concatenate("},
+      {"x[jnp.arange(30) // 3]", Arange(30, 0, 1, "w") + FloorModulo(30, 3, "w", true),
+       OneDimGather(10, 30), "broadcast, reshape", "broadcast(%p), dimensions={0}"},
+      {"x[jnp.arange(30) % 10]", Arange(30, 0, 1, "w") + FloorModulo(30, 10, "w", false),
+       OneDimGather(10, 30), "broadcast, reshape", "broadcast(%p), dimensions={1}"},
+      {"x[jnp.arange(7)[:, None] + jnp.arange(4)]", windows, gather_windows, "stencil",
+       "f32[4,11] reshape("},
+      {"jnp.where(i >= j, x[jnp.maximum(i - j, 0)], 0)", causal, gather_causal, "pad, stencil",
+       "padding=2_0"},
+      {"x.at[jnp.arange(14) - 2].get(mode='fill')", Arange(14, -2, 1), FilledOneDimGather(10, 14),
+       "pad", "padding=2_2"},
+      {"x.at[jnp.arange(5) + 2].get(mode='fill')", Arange(5, 2, 1), FilledOneDimGather(10, 5),
+       "slice", "slice={[2:7]}"},
+      {"x.at[jnp.arange(5) + 20].get(mode='fill')", Arange(5, 20, 1), FilledOneDimGather(10, 5),
+       "broadcast", "broadcast(%nan)"},
+      {"x.at[::2].set(y)", Arange(5, 0, 2), OneDimScatter(10, 5, "put"),
+       "strided dynamic-update-slice", "f32[5,2] dynamic-update-slice("},
+      {"x.at[jnp.arange(5) + 7].set(y, mode='drop')", Arange(5, 7, 1), OneDimScatter(10, 5, "put"),
+       "dynamic-update-slice", "slice(%y), slice={[0:3]}"},
+      {"jnp.zeros(10).at[::2].set(y)", Arange(5, 0, 2), OneDimScatter(10, 5, "put", "zeros"), "pad",
+       "pad(%y, %z), padding=0_1_1"},
+      {"the gradient of x[2:7]", Arange(5, 2, 1), OneDimScatter(10, 5, "add", "zeros"), "pad",
+       "padding=2_3"},
+      {"x.at[::2].add(y)", Arange(5, 0, 2), OneDimScatter(10, 5, "add"),
+       "accumulation over disjoint windows", "f32[5,1] add("},
+      {"m.at[jnp.arange(6), jnp.arange(6)].set(y)", diagonal,
+       absl::StrCat(
+           "p = f32[8,6] parameter(0) y = f32[6] parameter(1) ROOT r = f32[8,6] scatter(p, "
+           "i, y), ",
+           numbers_of_diagonal, ", to_apply=put"),
+       "diagonal dynamic-update-slice", "f32[7,7] dynamic-update-slice("},
+      {"m[jnp.arange(6), jnp.arange(6)]", diagonal,
+       "p = f32[8,6] parameter(0) ROOT r = f32[6] gather(p, i), offset_dims={}, "
+       "collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1}",
+       "diagonal", "slice={[0:36:7]}"},
+      {"x[jnp.array([0, 1, 2, 7, 5, 3])]", "i = s32[6] constant({0, 1, 2, 7, 5, 3})\n",
+       OneDimGather(10, 6), "concatenation of 2: slice; strided slice, reverse", "concatenate("},
+      {"lax.dynamic_slice(m, (0, i), (8, 2)) under vmap",
+       "k = s32[] parameter(1) i = s32[1] reshape(k)\n",
+       "p = f32[8,6] parameter(0) ROOT r = f32[8,2] gather(p, i), offset_dims={0,1}, "
+       "collapsed_slice_dims={}, start_index_map={1}, index_vector_dim=0, slice_sizes={8,2}",
+       "dynamic-slice", "dynamic-slice(%p, "},
+  };
+}
+
+TEST_F(IndexStructureTest, IndexingSyntaxIsWhatItSays) {
+  for (const SyntaxCase& each : SyntaxCases()) {
+    const std::string body = each.indices + each.use;
+    const IndexStructure structure = Of(body);
+    EXPECT_EQ(structure.name, each.name) << each.python << ": " << structure.reason;
+    EXPECT_EQ(structure.not_replaced, "") << each.python;
+    EXPECT_THAT(Rewritten(body), HasSubstr(each.rewritten)) << each.python;
+  }
+}
+
+TEST_F(IndexStructureTest, AnUnknownOffsetIsInsideUnderACondition) {
+  // x[i + jnp.arange(4)] of f32[10], where a sum may wrap and negative indices count from the end.
+  const std::string sum =
+      "k = s32[] parameter(1) kb = s32[4] broadcast(k), dimensions={} ar = s32[4] iota(), "
+      "iota_dimension=0 w = s32[4] add(kb, ar)\n" +
+      Wrapped(4, 10, "w");
+  const IndexStructure gather = Of(sum + OneDimGather(10, 4));
+  EXPECT_EQ(gather.form, IndexedForm::kUnrecognised);
+  EXPECT_EQ(gather.name, "dynamic-slice where k in [0, 6]");
+  EXPECT_EQ(gather.where, "k in [0, 6]");
+  EXPECT_EQ(gather.in_bounds.holds, Answer::kUndecided);
+  EXPECT_EQ(gather.in_bounds.where, "k in [0, 6]");
+  EXPECT_EQ(gather.sorted.where, "k in [0, 6]");
+  EXPECT_EQ(gather.not_replaced, "starts are clamped one by one elsewhere");
+  EXPECT_FALSE(gather.IsReplaceable());
+
+  std::string scatter_text = OneDimScatter(10, 4, "put");
+  scatter_text.replace(scatter_text.find("parameter(1)"), 12, "parameter(2)");
+  const IndexStructure scatter = Of(sum + scatter_text);
+  EXPECT_EQ(scatter.name, "dynamic-update-slice where k in [0, 6]");
+  EXPECT_EQ(scatter.unique.where, "k in [0, 6]");
+  EXPECT_EQ(scatter.not_replaced, "windows are dropped elsewhere");
+}
+
+TEST_F(IndexStructureTest, AStartThatNeverIsOutsideIsADynamicSlice) {
+  // The unknown is a u8, so that the sum does not wrap and no clamp acts.
+  const std::string text =
+      "k = u8[] parameter(1) w = s32[] convert(k) kb = s32[4] broadcast(w), dimensions={} ar = "
+      "s32[4] "
+      "iota(), iota_dimension=0 i = s32[4] add(kb, ar)\n" +
+      OneDimGather(300, 4);
+  const IndexStructure structure = Of(text);
+  EXPECT_EQ(structure.form, IndexedForm::kDynamicSlice);
+  EXPECT_EQ(structure.in_bounds.holds, Answer::kYes);
+  EXPECT_THAT(Rewritten(text), HasSubstr("ROOT %r = f32[4] dynamic-slice(%p, "));
+}
+
+TEST_F(IndexStructureTest, WindowsThatAreLeftOutForSomeStartsStay) {
+  // x.at[i].set(y): for other values of the start than 0 nothing is written.
+  const IndexStructure structure = Of(R"(p = f32[1,6] parameter(0)
+      k = s32[1] parameter(1)
+      y = f32[6] parameter(2)
+      ROOT r = f32[1,6] scatter(p, k, y), update_window_dims={0}, inserted_window_dims={0},
+        scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=put)");
+  EXPECT_EQ(structure.form, IndexedForm::kUnrecognised);
+  EXPECT_FALSE(structure.replacement.scatter);
+}
+
+TEST_F(IndexStructureTest, IndicesInDigitsOfOneDimensionAreSeenInAllOfThem) {
+  // Rows and columns of a padded [10,9] of f32[8,6], all in one dimension, as XLA's optimizer for CPUs
+  // writes them.
+  const std::string text = R"(p = f32[8,6] parameter(0)
+      n = s32[90] iota(), iota_dimension=0
+      nine = s32[] constant(9) nines = s32[90] broadcast(nine), dimensions={}
+      row = s32[90] divide(n, nines) column = s32[90] remainder(n, nines)
+      five = s32[] constant(5) fives = s32[90] broadcast(five), dimensions={}
+      seven = s32[] constant(7) sevens = s32[90] broadcast(seven), dimensions={}
+      inr = pred[90] compare(row, sevens), direction=LE
+      inc = pred[90] compare(column, fives), direction=LE
+      in = pred[90] and(inr, inc)
+      rows = s32[90,1] reshape(row) columns = s32[90,1] reshape(column)
+      i = s32[90,2] concatenate(rows, columns), dimensions={1}
+      g = f32[90,1,1] gather(p, i), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0,1},
+        index_vector_dim=1, slice_sizes={1,1}
+      shaped = f32[10,9] reshape(g)
+      mask = pred[10,9] reshape(in)
+      f = f32[] constant(0) fill = f32[10,9] broadcast(f), dimensions={}
+      ROOT r = f32[10,9] select(mask, shaped, fill))";
+  const IndexStructure structure = Of(text);
+  EXPECT_EQ(structure.name, "pad") << structure.reason;
+  EXPECT_THAT(Rewritten(text), HasSubstr("ROOT %r = f32[10,9] pad(%p, %f), padding=0_2x0_3"));
+}
+
+TEST_F(IndexStructureTest, AViewSeesIndicesOfCallersAndProducers) {
+  const auto module = ParseAndVerifyModule(R"(HloModule m
+    take {
+      p = f32[10] parameter(0)
+      i = s32[5] parameter(1)
+      v = s32[5,1] reshape(i)
+      ROOT g = f32[5] gather(p, v), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0},
+        index_vector_dim=1, slice_sizes={1}
+    }
+    ENTRY e {
+      p = f32[10] parameter(0)
+      i = s32[5] iota(), iota_dimension=0
+      two = s32[5] add(i, i)
+      n = f32[10] negate(p)
+      ROOT r = f32[5] fusion(n, two), kind=kLoop, calls=take
+    })");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const HloComputation& fused = *(*module)->computations()[0];
+  const auto alone = IndexStructuresOf(fused, &context_);
+  ASSERT_TRUE(alone.ok() && alone->size() == 1);
+  EXPECT_EQ((*alone)[0].structure.form, IndexedForm::kUnrecognised);
+
+  const auto view = ViewWithIndices(*(*module)->entry_computation()->root_instruction());
+  ASSERT_TRUE(view.ok()) << view.status();
+  EXPECT_EQ(view->operands().size(), 1);  // n, and no indices
+  const auto structures = IndexStructuresOf(*view, &context_);
+  ASSERT_TRUE(structures.ok()) << structures.status();
+  ASSERT_EQ(structures->size(), 1);
+  EXPECT_EQ((*structures)[0].instruction, fused.root_instruction());
+  EXPECT_EQ((*structures)[0].structure.name, "strided slice");
+  // The module of the view is rewritten like any other.
+  const auto rewritten = RewriteIndices(view->module(), &context_);
+  ASSERT_TRUE(rewritten.ok()) << rewritten.status();
+  EXPECT_THAT((*rewritten)->ToString(), HasSubstr("slice={[0:9:2]}"));
+}
+
+TEST_F(IndexStructureTest, ConcatenationsWithAFillAreWrittenPartByPart) {
+  // x.at[jnp.arange(-3, 13)].get(mode='fill'): three from the end, all, and three filled.
+  const std::string text =
+      Arange(16, -3, 1, "w") + Wrapped(16, 10, "w") + FilledOneDimGather(10, 16);
+  const IndexStructure structure = Of(text);
+  EXPECT_EQ(structure.name, "concatenation of 2: slice; copy; fill") << structure.reason;
+  EXPECT_EQ(structure.in_bounds.reason, "some elements are filled");
+  EXPECT_THAT(Rewritten(text), HasSubstr("padding=0_3"));
+}
+
+// The table of docs/queries.md, by opcode.
+struct StructureTally {
+  std::map<std::string, int> forms;
+  int count = 0;
+  int sorted = 0;
+  int unique = 0;
+  int in_bounds = 0;
+  int replaced = 0;
+};
+using Tallies = std::map<std::string, StructureTally>;
+
+std::string FormText(const IndexStructure& structure) {
+  const std::string form = structure.name.substr(0, structure.name.find(':'));
+  const size_t where = form.find(" where ");
+  return where == std::string::npos ? form
+                                    : absl::StrCat(form.substr(0, where), " under a condition");
+}
+
+void CountStructures(const std::string& directory, Tallies* tallies) {
+  ForEachCorpusFile(
+      [&](const std::string& name, const std::string& text) {
+        for (const auto& module : ParseModules({name, text})) {
+          if (!module.ok() || !VerifyModule(**module).ok()) continue;
+          mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+          for (const HloComputation* computation : (*module)->computations()) {
+            const auto structures = IndexStructuresOf(*computation, &context);
+            ASSERT_TRUE(structures.ok()) << structures.status();
+            for (const auto& [instruction, structure] : *structures) {
+              // What has a name is rewritten, or there is a reason why not.
+              const bool is_named = structure.name != "unrecognised";
+              EXPECT_EQ(is_named && !structure.replacement.gather && !structure.replacement.scatter,
+                        !structure.not_replaced.empty())
+                  << structure.name << structure.not_replaced;
+              StructureTally& tally = (*tallies)[std::string(OpcodeName(instruction->opcode()))];
+              ++tally.count;
+              ++tally.forms[FormText(structure)];
+              tally.sorted += structure.sorted.holds == Answer::kYes ? 1 : 0;
+              tally.unique += structure.unique.holds == Answer::kYes ? 1 : 0;
+              tally.in_bounds += structure.in_bounds.holds == Answer::kYes ? 1 : 0;
+              tally.replaced +=
+                  structure.replacement.gather || structure.replacement.scatter ? 1 : 0;
+            }
+          }
+          const auto rewritten = RewriteIndices(**module, &context);
+          EXPECT_TRUE(rewritten.ok()) << name << ": " << rewritten.status();
+        }
+      },
+      directory);
+}
+
+TEST(IndexStructureCorpusTest, EveryModuleIsRewrittenIntoOneThatVerifies) {
+  XLA_INDEXING_SKIP_WITHOUT_CORPUS();
+  XLA_INDEXING_SKIP_WITHOUT(XLA_INDEXING_CORPUS_JAX);
+  for (const std::string directory : {XLA_INDEXING_CORPUS_JAX, XLA_INDEXING_CORPUS}) {
+    Tallies tallies;
+    CountStructures(directory, &tallies);
+    EXPECT_FALSE(tallies.empty());
+    for (const auto& [opcode, tally] : tallies) {
+      std::cout << opcode << " " << tally.count << ", sorted " << tally.sorted << ", unique "
+                << tally.unique << ", in bounds " << tally.in_bounds << ", rewritten "
+                << tally.replaced;
+      for (const auto& [name, count] : tally.forms) std::cout << "; " << name << " " << count;
+      std::cout << "\n";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace xla_indexing

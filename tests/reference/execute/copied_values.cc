@@ -1,0 +1,202 @@
+#include "tests/reference/execute/copied_values.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tests/reference/execute/devices.h"
+#include "tests/reference/execute/execute.h"
+#include "tests/reference/execute/value.h"
+#include "tests/reference/judge/dependence.h"
+#include "tests/reference/judge/tiled_layout.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
+
+namespace xla_indexing::reference {
+namespace {
+
+// The parts of a bitcast, which are where they are in memory.
+std::vector<Copied> BitcastParts(const Shape& from, const std::vector<Copied>& parts,
+                                 const Shape& to) {
+  std::map<int64_t, Copied> at;
+  int64_t next = 0;
+  ForEachIndex(from.dimensions(), [&](const Index& index) {
+    const int64_t first =
+        PositionOf(from, std::vector<int64_t>(index.begin(), index.end())) * PartsOf(from);
+    for (int64_t k = 0; k < PartsOf(from); ++k) at[first + k] = parts[next++];
+  });
+  std::vector<Copied> found;
+  ForEachIndex(to.dimensions(), [&](const Index& index) {
+    const int64_t first =
+        PositionOf(to, std::vector<int64_t>(index.begin(), index.end())) * PartsOf(to);
+    for (int64_t k = 0; k < PartsOf(to); ++k) found.push_back(at[first + k]);
+  });
+  return found;
+}
+
+// The operands whose elements become elements of the result; none where it computes.
+std::vector<int64_t> MovedOperands(const HloInstruction& instruction) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kAddDependency:
+    case HloOpcode::kAsyncDone:
+    case HloOpcode::kAsyncUpdate:
+    case HloOpcode::kBitcast:
+    case HloOpcode::kBitcastConvert:
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kCopy:
+    case HloOpcode::kCopyDone:
+    case HloOpcode::kCopyStart:
+    case HloOpcode::kDomain:
+    case HloOpcode::kDynamicReshape:
+    case HloOpcode::kDynamicSlice:
+    case HloOpcode::kGather:
+    case HloOpcode::kGetTupleElement:
+    case HloOpcode::kReshape:
+    case HloOpcode::kReverse:
+    case HloOpcode::kSend:
+    case HloOpcode::kSlice:
+    case HloOpcode::kTranspose:
+      return {0};
+    case HloOpcode::kAsyncStart:
+    case HloOpcode::kConcatenate:
+    case HloOpcode::kOptBarrier:
+    case HloOpcode::kTuple: {
+      std::vector<int64_t> all(instruction.operand_count());
+      std::iota(all.begin(), all.end(), 0);
+      return all;
+    }
+    case HloOpcode::kSort: {
+      if (instruction.shape().Leaf(0).dimension(instruction.dimensions()[0]) != 1) return {};
+      std::vector<int64_t> all(instruction.operand_count());
+      std::iota(all.begin(), all.end(), 0);
+      return all;
+    }
+    case HloOpcode::kDynamicUpdateSlice:
+    case HloOpcode::kPad:
+      return {0, 1};
+    case HloOpcode::kSelect:
+      return {1, 2};
+    case HloOpcode::kScatter: {
+      std::vector<int64_t> all(instruction.operand_count() / 2);
+      std::iota(all.begin(), all.end(), 0);
+      return all;
+    }
+    default:
+      return {};
+  }
+}
+
+// Whether a leaf of an async-start has elements of an operand: it is one, or what the computation moves
+// of it.
+bool IsMovedByAsyncStart(const HloInstruction& start, int64_t leaf, int64_t operand_number) {
+  for (const HloInstruction* operand : start.operands()) leaf -= operand->shape().LeafCount();
+  if (leaf < 0) return true;
+  const HloInstruction* i = start.calls()->root_instruction();
+  if (leaf >= i->shape().LeafCount()) return false;
+  if (i->opcode() == HloOpcode::kTuple) {
+    if (leaf >= i->operand_count()) return false;
+    i = i->operand(leaf);
+  }
+  while (i->opcode() != HloOpcode::kParameter) {
+    const std::vector<int64_t> moved = MovedOperands(*i);
+    if (moved.size() != 1 || i->operand_count() != 1 || !i->shape().IsArray()) return false;
+    i = i->operand(0);
+  }
+  return i->parameter_number() == operand_number;
+}
+
+}  // namespace
+
+int64_t PartsOf(const Shape& array) { return array.IsArray() ? WidthOf(array) / kPartBits : 0; }
+
+absl::StatusOr<CopiedLeaves> CopiesOfRoot(const HloComputation& computation,
+                                          const Execution& execution) {
+  std::map<const HloInstruction*, CopiedLeaves> copied;
+  for (const HloInstruction* instruction : computation.instructions()) {
+    const Value& value = execution.ValueOf(instruction);
+    CopiedLeaves& own = copied[instruction];
+    const auto parts_of_leaf = [](const HloInstruction* i, int64_t leaf) {
+      return PartsOf(i->shape().Leaf(leaf));
+    };
+    for (size_t leaf = 0; leaf < value.size(); ++leaf) {
+      own.emplace_back(value[leaf].elements().size() *
+                       parts_of_leaf(instruction, static_cast<int64_t>(leaf)));
+    }
+    if (instruction->opcode() == HloOpcode::kParameter) {
+      for (size_t leaf = 0; leaf < own.size(); ++leaf) {
+        const int64_t parts = parts_of_leaf(instruction, static_cast<int64_t>(leaf));
+        for (size_t i = 0; i < own[leaf].size(); ++i) {
+          own[leaf][i] = {instruction->parameter_number(), static_cast<int64_t>(leaf),
+                          static_cast<int64_t>(i) / parts, static_cast<int64_t>(i) % parts};
+        }
+      }
+      continue;
+    }
+    if ((instruction->opcode() == HloOpcode::kBitcast ||
+         instruction->opcode() == HloOpcode::kBitcastConvert) &&
+        PartsOf(instruction->shape()) != PartsOf(instruction->operand(0)->shape())) {
+      const std::vector<Copied>& parts = copied.at(instruction->operand(0))[0];
+      own[0] = instruction->opcode() == HloOpcode::kBitcastConvert
+                   ? parts
+                   : BitcastParts(instruction->operand(0)->shape(), parts, instruction->shape());
+      continue;
+    }
+    const std::vector<int64_t> moved = MovedOperands(*instruction);
+    if (moved.empty()) continue;
+    auto truth = DependenceOfInstruction(*instruction, execution);
+    if (!truth.ok()) return truth.status();
+    for (const auto& [pair, relation] : *truth) {
+      if ((instruction->opcode() == HloOpcode::kScatter ||
+           instruction->opcode() == HloOpcode::kSort) &&
+          pair.operand != pair.output_leaf) {
+        continue;
+      }
+      if (instruction->opcode() == HloOpcode::kAsyncStart &&
+          !IsMovedByAsyncStart(*instruction, pair.output_leaf, pair.operand)) {
+        continue;
+      }
+      if (std::find(moved.begin(), moved.end(), pair.operand) == moved.end()) continue;
+      for (const auto& [to, from] : relation) {
+        if (instruction->opcode() == HloOpcode::kSelect) {
+          const auto& predicate = execution.ValueOf(instruction->operand(0))[0].elements();
+          const size_t at = predicate.size() == 1 ? 0 : to;
+          if ((*predicate[at].value != 0) != (pair.operand == 1)) continue;
+        }
+        const int64_t parts = parts_of_leaf(instruction, pair.output_leaf);
+        const std::vector<Copied>& of_operand =
+            copied.at(instruction->operand(pair.operand))[pair.operand_leaf];
+        for (int64_t k = 0; k < parts; ++k) {
+          own[pair.output_leaf][to * parts + k] = of_operand[from * parts + k];
+        }
+      }
+    }
+    if (instruction->opcode() != HloOpcode::kScatter) continue;
+    // What an update reaches is computed, or the update that is assigned.
+    const HloInstruction* combined = instruction->to_apply()->root_instruction();
+    const bool is_assigned = combined->opcode() == HloOpcode::kParameter &&
+                             combined->parameter_number() == 1 && instruction->operand_count() == 3;
+    for (const auto& [pair, relation] : *truth) {
+      if (pair.operand <= instruction->operand_count() / 2) continue;
+      const int64_t parts = parts_of_leaf(instruction, pair.output_leaf);
+      const std::vector<Copied>& updates = copied.at(instruction->operand(pair.operand))[0];
+      std::set<int64_t> reached;
+      for (const auto& [to, from] : relation) {
+        const bool is_first = reached.insert(to).second;
+        for (int64_t k = 0; k < parts; ++k) {
+          Copied& part = own[pair.output_leaf][to * parts + k];
+          const Copied update = is_assigned ? updates[from * parts + k] : Copied();
+          // Where several reach it, any may be the last.
+          part = is_first || part == update ? update : Copied();
+        }
+      }
+    }
+  }
+  return copied.at(computation.root_instruction());
+}
+
+}  // namespace xla_indexing::reference

@@ -1,0 +1,590 @@
+#include "tests/reference/judge/tile_execution.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "llvm/ADT/STLExtras.h"
+#include "tests/testing/random.h"
+#include "xla_indexing/hlo/types/attribute.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
+
+namespace xla_indexing::reference {
+namespace {
+
+uint64_t Mix(uint64_t a, uint64_t b) { return MixBits(a ^ MixBits(b + 0x51ed270b)); }
+
+// A position, from an index as a definition gives it; none outside the array.
+std::optional<int64_t> PositionInside(const Shape& shape, const Index& index) {
+  if (!IsInside(shape.dimensions(), index)) return std::nullopt;
+  return PositionOf(shape.dimensions(), index);
+}
+
+std::vector<ContractionStep> DotSteps(const HloInstruction& dot, const Index& out) {
+  const DotDimensionNumbers numbers = dot.dot_dimension_numbers();
+  const Shape* shapes[] = {&dot.operand(0)->shape(), &dot.operand(1)->shape()};
+  const absl::Span<const int64_t> batch[] = {numbers.lhs_batch_dims, numbers.rhs_batch_dims};
+  const absl::Span<const int64_t> contracting[] = {numbers.lhs_contracting_dims,
+                                                   numbers.rhs_contracting_dims};
+  Index operand[2];
+  size_t next = batch[0].size();
+  for (int side = 0; side < 2; ++side) {
+    operand[side].resize(shapes[side]->rank());
+    for (size_t i = 0; i < batch[side].size(); ++i) operand[side][batch[side][i]] = out[i];
+    for (int64_t dim = 0; dim < shapes[side]->rank(); ++dim) {
+      if (llvm::is_contained(batch[side], dim) || llvm::is_contained(contracting[side], dim)) {
+        continue;
+      }
+      operand[side][dim] = out[next++];
+    }
+  }
+  std::vector<int64_t> sizes;
+  for (const int64_t dim : contracting[0]) sizes.push_back(shapes[0]->dimension(dim));
+  std::vector<ContractionStep> steps;
+  ForEachIndex(sizes, [&](const Index& loops) {
+    ContractionStep& step = steps.emplace_back();
+    step.loops.assign(loops.begin(), loops.end());
+    for (int side = 0; side < 2; ++side) {
+      for (size_t i = 0; i < loops.size(); ++i) operand[side][contracting[side][i]] = loops[i];
+      step.reads.push_back({side, 0, PositionOf(shapes[side]->dimensions(), operand[side])});
+    }
+  });
+  return steps;
+}
+
+std::vector<ContractionStep> ReduceSteps(const HloInstruction& reduce, const Index& out) {
+  std::vector<int64_t> dims(reduce.dimensions().begin(), reduce.dimensions().end());
+  llvm::sort(dims);
+  const Shape& shape = reduce.operand(0)->shape();
+  std::vector<int64_t> sizes;
+  for (const int64_t dim : dims) sizes.push_back(shape.dimension(dim));
+  std::vector<ContractionStep> steps;
+  ForEachIndex(sizes, [&](const Index& loops) {
+    Index index;
+    size_t next = 0;
+    size_t loop = 0;
+    for (int64_t dim = 0; dim < shape.rank(); ++dim) {
+      index.push_back(llvm::is_contained(dims, dim) ? loops[loop++] : out[next++]);
+    }
+    ContractionStep& step = steps.emplace_back();
+    step.loops.assign(loops.begin(), loops.end());
+    for (int64_t i = 0; i < reduce.operand_count() / 2; ++i) {
+      step.reads.push_back({i, 0, PositionOf(shape.dimensions(), index)});
+    }
+  });
+  return steps;
+}
+
+// The index that an element of a window at a place meets; none for padding and holes.
+std::optional<int64_t> OnWindow(const WindowDimension& window, int64_t place, int64_t in_window,
+                                int64_t size) {
+  const int64_t padded =
+      place * window.stride + in_window * window.window_dilation - window.padding_low;
+  if (padded < 0 || padded % window.base_dilation != 0) return std::nullopt;
+  const int64_t index = padded / window.base_dilation;
+  return index < size ? std::optional(index) : std::nullopt;
+}
+
+absl::Span<const WindowDimension> WindowDims(const HloInstruction& instruction) {
+  const Window* window = instruction.window();
+  return window == nullptr ? absl::Span<const WindowDimension>()
+                           : absl::MakeConstSpan(window->dimensions);
+}
+
+std::vector<ContractionStep> ReduceWindowSteps(const HloInstruction& reduce, const Index& out) {
+  const Shape& shape = reduce.operand(0)->shape();
+  const absl::Span<const WindowDimension> windows = WindowDims(reduce);
+  std::vector<int64_t> sizes;
+  for (const WindowDimension& window : windows) sizes.push_back(window.size);
+  std::vector<ContractionStep> steps;
+  ForEachIndex(sizes, [&](const Index& in_window) {
+    ContractionStep& step = steps.emplace_back();
+    step.loops.assign(in_window.begin(), in_window.end());
+    Index index;
+    for (size_t k = 0; k < windows.size(); ++k) {
+      const std::optional<int64_t> i =
+          OnWindow(windows[k], out[k], in_window[k], shape.dimension(static_cast<int64_t>(k)));
+      if (!i) return;
+      index.push_back(*i);
+    }
+    for (int64_t i = 0; i < reduce.operand_count() / 2; ++i) {
+      step.reads.push_back({i, 0, PositionOf(shape.dimensions(), index)});
+    }
+  });
+  return steps;
+}
+
+std::vector<ContractionStep> ConvolutionSteps(const HloInstruction& convolution, const Index& out) {
+  const ConvolutionDimensionNumbers& dims = *convolution.convolution_dimension_numbers();
+  const Shape& input = convolution.operand(0)->shape();
+  const Shape& kernel = convolution.operand(1)->shape();
+  const int64_t feature_groups = convolution.feature_group_count();
+  const int64_t batch_groups = convolution.batch_group_count();
+  const int64_t out_features = kernel.dimension(dims.kernel_output_feature);
+  const int64_t feature = out[dims.output_feature];
+  const int64_t group = feature / (out_features / (feature_groups * batch_groups));
+  const int64_t features_of_group = input.dimension(dims.input_feature) / feature_groups;
+  const int64_t batch_of_group = input.dimension(dims.input_batch) / batch_groups;
+  const absl::Span<const WindowDimension> windows = WindowDims(convolution);
+  std::vector<int64_t> sizes = {kernel.dimension(dims.kernel_input_feature)};
+  for (const int64_t dim : dims.kernel_spatial) sizes.push_back(kernel.dimension(dim));
+  std::vector<ContractionStep> steps;
+  ForEachIndex(sizes, [&](const Index& loops) {
+    ContractionStep& step = steps.emplace_back();
+    step.loops.assign(loops.begin(), loops.end());
+    Index from(input.rank());
+    Index with(kernel.rank());
+    from[dims.input_batch] =
+        out[dims.output_batch] + (batch_groups > 1 ? group * batch_of_group : 0);
+    from[dims.input_feature] = loops[0] + (feature_groups > 1 ? group * features_of_group : 0);
+    with[dims.kernel_input_feature] = loops[0];
+    with[dims.kernel_output_feature] = feature;
+    for (size_t k = 0; k < windows.size(); ++k) {
+      const std::optional<int64_t> i =
+          OnWindow(windows[k], out[dims.output_spatial[k]], loops[k + 1],
+                   input.dimension(dims.input_spatial[k]));
+      if (!i) return;
+      from[dims.input_spatial[k]] = *i;
+      with[dims.kernel_spatial[k]] =
+          windows[k].window_reversal ? windows[k].size - 1 - loops[k + 1] : loops[k + 1];
+    }
+    step.reads = {{0, 0, PositionOf(input.dimensions(), from)},
+                  {1, 0, PositionOf(kernel.dimensions(), with)}};
+  });
+  return steps;
+}
+
+bool HasSteps(const HloInstruction& instruction) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kDot:
+    case HloOpcode::kConvolution:
+    case HloOpcode::kReduce:
+    case HloOpcode::kReduceWindow:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Whether an operand is read step by step.
+bool IsOfSteps(const HloInstruction& instruction, int64_t operand) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kDot:
+    case HloOpcode::kConvolution:
+      return true;
+    case HloOpcode::kReduce:
+    case HloOpcode::kReduceWindow:
+      return operand < instruction.operand_count() / 2;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+uint64_t NumberedComputation::OfRead(const ElementRead& read, uint64_t number) {
+  return Mix(Mix(static_cast<uint64_t>(read.operand) << 8 | static_cast<uint64_t>(read.leaf),
+                 static_cast<uint64_t>(read.position)),
+             number);
+}
+
+uint64_t NumberedComputation::Combine(const HloInstruction& instruction, int64_t leaf,
+                                      uint64_t steps, uint64_t reads) {
+  return Mix(Mix(static_cast<uint64_t>(instruction.index_in_computation()) << 8 |
+                     static_cast<uint64_t>(leaf),
+                 steps),
+             reads);
+}
+
+const std::vector<ElementRead>& NumberedComputation::Reads(const HloInstruction& instruction,
+                                                           int64_t leaf, int64_t position) const {
+  return reads_.at(&instruction)[leaf][position];
+}
+
+std::vector<ContractionStep> NumberedComputation::Steps(const HloInstruction& instruction,
+                                                        int64_t leaf, int64_t position) const {
+  if (!HasSteps(instruction)) return {};
+  const Index out = IndexAt(instruction.shape().Leaf(leaf).dimensions(), position);
+  switch (instruction.opcode()) {
+    case HloOpcode::kDot:
+      return DotSteps(instruction, out);
+    case HloOpcode::kConvolution:
+      return ConvolutionSteps(instruction, out);
+    case HloOpcode::kReduce:
+      return ReduceSteps(instruction, out);
+    default:
+      return ReduceWindowSteps(instruction, out);
+  }
+}
+
+uint64_t NumberedComputation::Number(const HloInstruction& instruction, int64_t leaf,
+                                     int64_t position) const {
+  return numbers_.at(&instruction)[leaf][position];
+}
+
+absl::StatusOr<std::unique_ptr<NumberedComputation>> NumberedComputation::Create(
+    const HloComputation& computation, uint64_t seed) {
+  std::unique_ptr<NumberedComputation> numbered(new NumberedComputation());
+  const std::vector<Value> arguments = RandomArguments(computation, seed);
+  absl::StatusOr<Execution> execution = Execute(computation, Pointers(arguments), seed);
+  if (!execution.ok()) return execution.status();
+  numbered->execution_ = *std::move(execution);
+  absl::StatusOr<Dependence> of_parameters =
+      DependenceOfComputation(computation, Pointers(arguments), seed);
+  if (!of_parameters.ok()) return of_parameters.status();
+  numbered->of_parameters_ = *std::move(of_parameters);
+  for (const HloInstruction* instruction : computation.instructions()) {
+    ReadsOfLeaves& reads = numbered->reads_[instruction];
+    std::vector<std::vector<uint64_t>>& numbers = numbered->numbers_[instruction];
+    for (int64_t leaf = 0; leaf < instruction->shape().LeafCount(); ++leaf) {
+      const Shape& shape = instruction->shape().Leaf(leaf);
+      const int64_t count = shape.IsArray() ? *shape.ElementCount() : 0;
+      reads.emplace_back(count);
+      numbers.emplace_back(count);
+    }
+    const bool is_parameter = instruction->opcode() == HloOpcode::kParameter;
+    if (!is_parameter) {
+      const absl::StatusOr<Dependence> dependence =
+          DependenceOfInstruction(*instruction, numbered->execution_);
+      if (!dependence.ok()) return dependence.status();
+      for (const auto& [pair, relation] : *dependence) {
+        if (IsOfSteps(*instruction, pair.operand)) continue;
+        for (const auto& [out, in] : relation) {
+          reads[pair.output_leaf][out].push_back({pair.operand, pair.operand_leaf, in});
+        }
+      }
+    }
+    const auto number_of = [&](const ElementRead& read) {
+      return OfRead(
+          read, numbered->Number(*instruction->operand(read.operand), read.leaf, read.position));
+    };
+    for (size_t leaf = 0; leaf < numbers.size(); ++leaf) {
+      for (size_t i = 0; i < numbers[leaf].size(); ++i) {
+        const auto of_leaf = static_cast<int64_t>(leaf);
+        uint64_t of_steps = 0;
+        for (const ContractionStep& step :
+             numbered->Steps(*instruction, of_leaf, static_cast<int64_t>(i))) {
+          uint64_t product = 1;
+          for (const ElementRead& read : step.reads) product = Mix(product, number_of(read));
+          of_steps += product;
+        }
+        uint64_t of_reads = is_parameter ? i : 0;
+        for (const ElementRead& read : reads[leaf][i]) of_reads += number_of(read);
+        // An operation that passes leaves on keeps their numbers.
+        if (instruction->opcode() == HloOpcode::kTuple ||
+            instruction->opcode() == HloOpcode::kGetTupleElement) {
+          const ElementRead& read = reads[leaf][i].front();
+          numbers[leaf][i] =
+              numbered->Number(*instruction->operand(read.operand), read.leaf, read.position);
+          continue;
+        }
+        numbers[leaf][i] = Combine(*instruction, of_leaf, of_steps, of_reads);
+      }
+    }
+  }
+  return numbered;
+}
+
+namespace {
+
+class TileRun {
+ public:
+  TileRun(const NumberedComputation& computation, const HloInstruction& root,
+          const TileGraph& graph)
+      : computation_(computation),
+        root_(root),
+        graph_(graph),
+        indices_(graph.space().num_dims(), 0),
+        states_(graph.nodes().size()) {}
+
+  absl::Status Run();
+
+ private:
+  // The elements of a node's tile at the present indices, by position; none that could not be
+  // computed.
+  struct State {
+    std::map<int64_t, std::optional<uint64_t>> numbers;
+    // The sums of a contraction's steps, how many there were, and what else was read.
+    std::map<int64_t, uint64_t> sums;
+    std::map<int64_t, int64_t> counts;
+    std::map<int64_t, std::set<ElementRead>> seen;
+  };
+
+  absl::Status RunRegion(int region);
+  absl::Status RunSteps(int region);
+  absl::Status Begin(int node);
+  void Accumulate(int node);
+  absl::Status Finish(int node);
+  absl::Status Store(int node);
+  absl::Status EndProgram();
+  // Whether this is the innermost of a contraction's loops.
+  bool IsInnermost(int region) const;
+  absl::StatusOr<std::vector<int64_t>> ElementsOf(const TileNode& node) const;
+  std::optional<uint64_t> NumberOf(const TileNode& node, const ElementRead& read) const;
+  std::string Where(const TileNode& node) const {
+    return absl::StrCat(node.instruction->name(), " at (", absl::StrJoin(indices_, ", "), ")");
+  }
+
+  const NumberedComputation& computation_;
+  const HloInstruction& root_;
+  const TileGraph& graph_;
+  std::vector<int64_t> indices_;
+  std::vector<State> states_;
+  // The elements that are stored, by leaf of the root, and those that this program stores.
+  std::map<int64_t, std::set<int64_t>> stored_;
+  std::map<int64_t, std::set<int64_t>> stored_here_;
+  // What this program has loaded, by parameter number and leaf.
+  std::map<std::pair<int64_t, int64_t>, std::set<int64_t>> loaded_here_;
+  std::map<std::pair<int64_t, int64_t>, bool> is_exact_;
+};
+
+absl::StatusOr<std::vector<int64_t>> TileRun::ElementsOf(const TileNode& node) const {
+  const MaskedTile& tile = graph_.tile(node);
+  std::vector<int64_t> runtimes;
+  for (const TileRuntime& runtime : tile.runtimes) {
+    const auto element = runtime.element.Evaluate(indices_, runtimes);
+    if (!element.ok()) return element.status();
+    const Array& array = computation_.execution().ValueOf(runtime.instruction)[runtime.leaf];
+    const Index index(element->begin(), element->end());
+    int64_t value = 0;
+    if (IsInside(array.sizes(), index)) {
+      const Integer number = array.at(index).value.value_or(0);
+      value = static_cast<int64_t>(std::clamp<Integer>(number, INT64_MIN, INT64_MAX));
+    }
+    runtimes.push_back(runtime.value.Apply(value));
+  }
+  const auto offsets = tile.offsets.Evaluate(indices_, runtimes);
+  if (!offsets.ok()) return offsets.status();
+  const auto moved = tile.runtime_offsets.Evaluate(indices_, runtimes);
+  if (!moved.ok()) return moved.status();
+  const Shape& shape = node.instruction->shape().Leaf(node.leaf);
+  std::vector<int64_t> elements;
+  ForEachIndex(tile.sizes, [&](const Index& step) {
+    Index index;
+    for (size_t i = 0; i < step.size(); ++i) {
+      index.push_back((*offsets)[i] + step[i] * tile.strides[i]);
+      if (!tile.bounds[i].Contains(index.back())) return;
+      if (!tile.moved_bounds[i].Contains(index.back() - (*moved)[i])) return;
+    }
+    const std::optional<int64_t> position = PositionInside(shape, index);
+    elements.push_back(position.value_or(-1));
+  });
+  if (llvm::is_contained(elements, -1)) {
+    return absl::InternalError(absl::StrCat(Where(node), ": the bounds are outside of the array"));
+  }
+  return elements;
+}
+
+std::optional<uint64_t> TileRun::NumberOf(const TileNode& node, const ElementRead& read) const {
+  for (const TileNode::Operand& operand : node.operands) {
+    if (operand.operand != read.operand) continue;
+    // Tuples pass leaves on: the operand of the graph may be further up.
+    const State& state = states_[operand.node];
+    if (operand.leaf != read.leaf) continue;
+    const auto found = state.numbers.find(read.position);
+    if (found != state.numbers.end() && found->second) return found->second;
+  }
+  return std::nullopt;
+}
+
+absl::Status TileRun::Begin(int node) {
+  State& state = states_[node];
+  state = State();
+  const absl::StatusOr<std::vector<int64_t>> elements = ElementsOf(graph_.nodes()[node]);
+  if (!elements.ok()) return elements.status();
+  for (const int64_t element : *elements) state.numbers[element] = std::nullopt;
+  return absl::OkStatus();
+}
+
+void TileRun::Accumulate(int number) {
+  const TileNode& node = graph_.nodes()[number];
+  State& state = states_[number];
+  for (const auto& [position, unused] : state.numbers) {
+    for (const ContractionStep& step : computation_.Steps(*node.instruction, node.leaf, position)) {
+      bool is_here = true;
+      for (const auto [dim, value] : llvm::zip(node.combined_dims, step.loops)) {
+        is_here = is_here && (dim < 0 || value / graph_.sizes()[dim] == indices_[dim]);
+      }
+      if (!is_here) continue;
+      uint64_t product = 1;
+      bool is_known = true;
+      for (const ElementRead& read : step.reads) {
+        const std::optional<uint64_t> value = NumberOf(node, read);
+        is_known = is_known && value;
+        if (value) product = Mix(product, NumberedComputation::OfRead(read, *value));
+      }
+      if (!is_known) continue;
+      state.sums[position] += product;
+      ++state.counts[position];
+    }
+    for (const ElementRead& read : computation_.Reads(*node.instruction, node.leaf, position)) {
+      const std::optional<uint64_t> value = NumberOf(node, read);
+      if (!value || !state.seen[position].insert(read).second) continue;
+      // The operands that are read beside the steps are added up separately.
+      state.sums[-1 - position] += NumberedComputation::OfRead(read, *value);
+    }
+  }
+}
+
+absl::Status TileRun::Finish(int number) {
+  const TileNode& node = graph_.nodes()[number];
+  State& state = states_[number];
+  const HloInstruction& instruction = *node.instruction;
+  for (auto& [position, result] : state.numbers) {
+    if (instruction.opcode() == HloOpcode::kParameter) {
+      result = computation_.Number(instruction, node.leaf, position);
+      continue;
+    }
+    const size_t steps = computation_.Steps(instruction, node.leaf, position).size();
+    const size_t reads = computation_.Reads(instruction, node.leaf, position).size();
+    if (static_cast<size_t>(state.counts[position]) > steps) {
+      return absl::InternalError(absl::StrCat(Where(node), ": element ", position, " combines ",
+                                              state.counts[position], " steps instead of ", steps));
+    }
+    if (static_cast<size_t>(state.counts[position]) != steps ||
+        state.seen[position].size() != reads) {
+      if (!node.is_exact) continue;
+      return absl::InternalError(absl::StrCat(Where(node), ": element ", position,
+                                              " of an exact tile cannot be computed"));
+    }
+    result = NumberedComputation::Combine(instruction, node.leaf, state.sums[position],
+                                          state.sums[-1 - position]);
+    if (*result == computation_.Number(instruction, node.leaf, position)) continue;
+    return absl::InternalError(
+        absl::StrCat(Where(node), ": element ", position, " has another value"));
+  }
+  if (instruction.opcode() == HloOpcode::kParameter) {
+    const std::pair<int64_t, int64_t> key(instruction.parameter_number(), node.leaf);
+    for (const auto& [position, unused] : state.numbers) loaded_here_[key].insert(position);
+    bool& is_exact = is_exact_.try_emplace(key, true).first->second;
+    is_exact = is_exact && node.is_exact;
+  }
+  return Store(number);
+}
+
+absl::Status TileRun::Store(int number) {
+  for (const TileStore& store : graph_.stores()) {
+    if (store.node != number) continue;
+    const int64_t leaf = graph_.space().roots()[store.root].leaf;
+    for (const auto& [position, value] : states_[number].numbers) {
+      if (!value) {
+        return absl::InternalError(absl::StrCat(Where(graph_.nodes()[number]), ": element ",
+                                                position, " is stored and not computed"));
+      }
+      stored_[leaf].insert(position);
+      stored_here_[leaf].insert(position);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TileRun::EndProgram() {
+  std::map<std::pair<int64_t, int64_t>, std::set<int64_t>> needed;
+  for (const auto& [pair, relation] : computation_.of_parameters()) {
+    const std::set<int64_t>& stored = stored_here_[pair.output_leaf];
+    for (const auto& [out, in] : relation) {
+      if (stored.contains(out)) needed[{pair.operand, pair.operand_leaf}].insert(in);
+    }
+  }
+  for (const auto& [key, elements] : needed) {
+    for (const int64_t element : elements) {
+      if (loaded_here_[key].contains(element)) continue;
+      return absl::InternalError(absl::StrCat("parameter ", key.first, ", leaf ", key.second,
+                                              ": element ", element, " is read and not loaded at (",
+                                              absl::StrJoin(indices_, ", "), ")"));
+    }
+  }
+  for (const auto& [key, elements] : loaded_here_) {
+    if (!is_exact_[key]) continue;
+    for (const int64_t element : elements) {
+      if (needed[key].contains(element)) continue;
+      return absl::InternalError(
+          absl::StrCat("parameter ", key.first, ", leaf ", key.second, ": element ", element,
+                       " is loaded and not read, and the tile is said to be exact, at (",
+                       absl::StrJoin(indices_, ", "), ")"));
+    }
+  }
+  stored_here_.clear();
+  loaded_here_.clear();
+  is_exact_.clear();
+  return absl::OkStatus();
+}
+
+bool TileRun::IsInnermost(int region) const {
+  return llvm::none_of(graph_.regions(), [&](const TileRegion& other) {
+    return other.parent == region && other.accumulators == graph_.regions()[region].accumulators;
+  });
+}
+
+absl::Status TileRun::RunSteps(int region) {
+  for (const TileRegion::Step& step : graph_.regions()[region].steps) {
+    if (step.is_region) {
+      for (const int node : graph_.regions()[step.index].accumulators) {
+        if (graph_.nodes()[node].loop != step.index) continue;
+        absl::Status status = Begin(node);
+        if (!status.ok()) return status;
+      }
+      absl::Status status = RunRegion(step.index);
+      if (!status.ok()) return status;
+      continue;
+    }
+    const TileNode& node = graph_.nodes()[step.index];
+    if (node.loop < 0) {
+      absl::Status status = Begin(step.index);
+      if (!status.ok()) return status;
+      Accumulate(step.index);
+    }
+    absl::Status status = Finish(step.index);
+    if (!status.ok()) return status;
+  }
+  if (IsInnermost(region)) {
+    for (const int node : graph_.regions()[region].accumulators) Accumulate(node);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TileRun::RunRegion(int number) {
+  const TileRegion& region = graph_.regions()[number];
+  absl::Status status = absl::OkStatus();
+  ForEachIndex(region.trip_counts, [&](const Index& index) {
+    if (!status.ok()) return;
+    for (size_t i = 0; i < index.size(); ++i) indices_[region.dims[i]] = index[i];
+    status = RunSteps(number);
+    if (status.ok() && region.kind == TileRegion::Kind::kGrid) status = EndProgram();
+  });
+  for (const int dim : region.dims) indices_[dim] = 0;
+  return status;
+}
+
+absl::Status TileRun::Run() {
+  for (size_t i = 0; i < graph_.regions().size(); ++i) {
+    if (graph_.regions()[i].parent >= 0) continue;
+    absl::Status status = RunRegion(static_cast<int>(i));
+    if (!status.ok()) return status;
+  }
+  for (const TilingRoot& tiled : graph_.space().roots()) {
+    const int64_t count = *root_.shape().Leaf(tiled.leaf).ElementCount();
+    if (static_cast<int64_t>(stored_[tiled.leaf].size()) == count) continue;
+    return absl::InternalError(absl::StrCat("leaf ", tiled.leaf, ": ", stored_[tiled.leaf].size(),
+                                            " of ", count, " elements are stored"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ExecuteTiles(const NumberedComputation& computation, const HloInstruction& root,
+                          const TileGraph& graph) {
+  return TileRun(computation, root, graph).Run();
+}
+
+}  // namespace xla_indexing::reference

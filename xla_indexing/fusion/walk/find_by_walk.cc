@@ -1,0 +1,177 @@
+#include "xla_indexing/fusion/walk/find_by_walk.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/fusion/chain/path.h"
+#include "xla_indexing/fusion/unions/joints.h"
+#include "xla_indexing/fusion/unions/merge_shifted.h"
+#include "xla_indexing/ops/answers/operand_indexing.h"
+#include "xla_indexing/ops/answers/operand_indexing_set.h"
+#include "xla_indexing/ops/answers/subsumes.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+// A walk by joints is tried where the plain walk has many paths on the way, or many maps at the end. It
+// takes so small a part of the steps, and no more than four times those of the plain walk. It is the
+// answer where no leaf has more maps than a few; more paths than some are not made a few maps any more.
+constexpr int64_t kShareOfJoints = 64;
+constexpr int64_t kStepsOfJoints = 4;
+constexpr size_t kManyMaps = 8;
+constexpr size_t kFewMaps = 4;
+constexpr size_t kManyPathsByJoints = 1024;
+
+// The maps without those that are not exact and that another one covers: the union is the same, and
+// its label no weaker. Exact ones stay, for the ways in which something is read.
+OperandIndexingSet WithoutCoveredApproximations(OperandIndexingSet maps, const Shape& to) {
+  if (maps.size() < 2 || maps.label().IsExact()) return maps;
+  OperandIndexingSet kept;
+  for (auto map = maps.begin(); map != maps.end(); ++map) {
+    const auto covers = [&](const OperandIndexing& other) {
+      return &other != &*map && Subsumes(other, *map, to);
+    };
+    // Two that cover one another are equal: the later one stays.
+    const bool is_covered = !map->IsExact() && (std::any_of(std::next(map), maps.end(), covers) ||
+                                                std::any_of(kept.begin(), kept.end(), covers));
+    if (!is_covered) kept.Add(*map);
+  }
+  return kept;
+}
+
+// `end` is the shape of the leaf that the paths have led to. With `merge_shifted` its maps are made
+// fewer; otherwise many are where they become few.
+OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shifted) {
+  OperandIndexingSet set;
+  for (const Path& path : paths.paths()) set.Add(path.Map(end));
+  set.Simplify();
+  if (set.size() > 1 && absl::c_any_of(set, [](const OperandIndexing& indexing) {
+        return !indexing.map().constraints().empty();
+      })) {
+    UniteValues(&set);
+  }
+  if (merge_shifted || set.size() > kManyMaps) {
+    OperandIndexingSet merged = set;
+    MergeShifted(&merged);
+    merged.Simplify();
+    // Each is a way in which something is read, so that many stay where they are not few in the end.
+    if (merge_shifted || merged.size() <= kFewMaps) set = std::move(merged);
+  }
+  return WithoutCoveredApproximations(std::move(set), end);
+}
+
+void AddEntry(const IndexingEntry& leaves, const PathSet& paths, const Shape& end,
+              bool merge_shifted, InstructionIndexing* entries) {
+  OperandIndexingSet set = MapsOf(paths, end, merge_shifted);
+  if (set.empty()) return;
+  entries->push_back({leaves.output_leaf, leaves.operand, leaves.operand_leaf, std::move(set)});
+}
+
+// What the walk has found, the end of which is at these paths.
+TraversalResult ResultOf(const WalkStart& start, const Traversal& traversal,
+                         const Traversal::NumberedPaths& end, bool merge_shifted) {
+  const HloComputation& computation = start.computation;
+  const OperandLeaf from = start.from;
+  const bool backward = start.direction == Direction::kOutputToInput;
+  TraversalResult walked;
+  walked.steps = traversal.steps();
+  walked.is_whole = !traversal.was_stopped();
+  size_t count = 0;
+  for (const auto& [number, leaves] : end) count += leaves.size();
+  walked.entries.reserve(count);
+  for (const auto& [number, leaves] : end) {
+    const Shape& shape =
+        backward ? computation.parameter(number)->shape() : computation.root_instruction()->shape();
+    for (const auto& [leaf, paths] : leaves) {
+      const IndexingEntry entry = backward
+                                      ? IndexingEntry{from.operand_leaf, number, leaf, {}}
+                                      : IndexingEntry{leaf, from.operand, from.operand_leaf, {}};
+      AddEntry(entry, paths, shape.Leaf(leaf), merge_shifted, &walked.entries);
+    }
+  }
+  SortEntries(&walked.entries);
+  return walked;
+}
+
+// How many maps the entry with the most has.
+size_t MostMaps(const TraversalResult& walked) {
+  size_t most = 0;
+  for (const IndexingEntry& entry : walked.entries) most = std::max(most, entry.indexing.size());
+  return most;
+}
+
+// The same where all are exact, and otherwise more than any number.
+size_t MostMapsIfExact(const TraversalResult& walked) {
+  const bool is_exact = absl::c_all_of(
+      walked.entries, [](const IndexingEntry& entry) { return entry.indexing.label().IsExact(); });
+  return is_exact ? MostMaps(walked) : std::numeric_limits<size_t>::max();
+}
+
+// The most paths to one leaf.
+size_t MostPaths(const Traversal::NumberedPaths& end) {
+  size_t most = 0;
+  for (const auto& [number, leaves] : end) {
+    for (const auto& [leaf, paths] : leaves) most = std::max(most, paths.size());
+  }
+  return most;
+}
+
+}  // namespace
+
+absl::StatusOr<TraversalResult> FindByWalk(const WalkStart& start, const FusionOptions& options,
+                                           TraversalSource* source, mlir::MLIRContext* context,
+                                           WalkTo walk_to, WalkTo walk_by_joints) {
+  CallFrame frame;
+  frame.depth = start.depth;
+  const auto found = [&](const Traversal& traversal, const Traversal::NumberedPaths& end,
+                         bool merge_shifted) {
+    return ResultOf(start, traversal, end, merge_shifted);
+  };
+  // What a walk by joints has found where it is an answer.
+  std::optional<TraversalResult> by_joints;
+  absl::Status status_by_joints;
+  Traversal traversal(context, options, start.computation, start.direction, start.array,
+                      start.max_steps, source);
+  bool is_in_vain = !walk_by_joints;
+  const auto ask_joints = [&] {
+    if (is_in_vain || !JointsLeadToJoints(start.computation)) return false;
+    const int64_t left = QuestionBudget::Left();
+    const int64_t most =
+        std::min(start.max_steps / kShareOfJoints, kStepsOfJoints * traversal.steps());
+    Traversal joints(context, options, start.computation, start.direction, start.array, most,
+                     source);
+    Traversal::NumberedPaths end;
+    status_by_joints = walk_by_joints(joints, frame, &end);
+    if (!status_by_joints.ok()) return true;
+    if (!joints.was_stopped() && MostPaths(end) <= kManyPathsByJoints) {
+      by_joints = found(joints, end, /*merge_shifted=*/true);
+    }
+    if (by_joints && MostMapsIfExact(*by_joints) <= kFewMaps) return true;
+    by_joints.reset();
+    // With more steps there may be an answer, where these were all that was missing.
+    is_in_vain = !joints.has_run_out_of_steps() || most == start.max_steps / kShareOfJoints;
+    // No more than the steps of the walk, so that attempts stay a small part of the question.
+    QuestionBudget::RefundTo(std::min(left, QuestionBudget::Left() + most));
+    return false;
+  };
+  traversal.AskAtManyPaths(ask_joints);
+  Traversal::NumberedPaths end;
+  absl::Status status = walk_to(traversal, frame, &end);
+  TraversalResult walked;
+  if (status.ok() && !by_joints) {
+    walked = found(traversal, end, traversal.has_merged_shifted());
+    if (MostMaps(walked) > kManyMaps) ask_joints();
+  }
+  status.Update(status_by_joints);
+  if (!status.ok()) return status;
+  if (by_joints) return *std::move(by_joints);
+  return walked;
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,455 @@
+#include "xla_indexing/fusion/walk/traversal.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/fusion/chain/least_steps.h"
+#include "xla_indexing/fusion/unions/joints.h"
+#include "xla_indexing/fusion/unions/merge_shifted.h"
+#include "xla_indexing/fusion/walk/reachability.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/ops/answers/leaf_relation.h"
+#include "xla_indexing/ops/answers/map_builder.h"
+#include "xla_indexing/ops/rules/frame/computation_indexer.h"
+#include "xla_indexing/ops/values/call_scope.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+// When a leaf has more paths than this, those that other paths cover are left out.
+constexpr size_t kMergePast = 8;
+
+// A leaf has many paths when it has more than this.
+constexpr size_t kManyPaths = 64;
+
+// So many times as many steps as when it was last asked whether there is an answer, it is asked again.
+constexpr int64_t kStepsToAskAgain = 4;
+
+// A joint that leads to more maps than this somewhere is none that a walk by joints gains from.
+constexpr size_t kFewMapsOfJoint = 4;
+
+// A map whose normal form takes more steps than this is simplified at once.
+constexpr size_t kFewSteps = 16;
+
+// Whether the map renames nothing: (d0, d1, ..) -> (d0, d1, ..) over all elements of both shapes,
+// on the same device.
+bool KeepsElements(const OperandIndexingSet& set, const Shape& from, const Shape& to) {
+  if (set.size() != 1 || from.dimensions() != to.dimensions()) return false;
+  const OperandIndexing& indexing = set.maps().front();
+  const IndexingMap& map = indexing.map();
+  if (!indexing.IsExact() || indexing.replica_map() != nullptr || map.num_symbols() > 0 ||
+      !map.constraints().empty() || !map.affine_map().isIdentity()) {
+    return false;
+  }
+  for (int i = 0; i < map.num_dims(); ++i) {
+    if (!(map.dims()[i].bounds == Interval::OfSize(from.dimension(i)))) return false;
+  }
+  return true;
+}
+
+void AddAll(const LeafPaths& from, LeafPaths& to) {
+  for (const auto& [leaf, set] : from) to[leaf].Add(set);
+}
+
+}  // namespace
+
+Traversal::Traversal(mlir::MLIRContext* context, const FusionOptions& options,
+                     const HloComputation& computation, Direction direction, const Shape& start,
+                     int64_t max_steps, TraversalSource* source)
+    : context_(context),
+      options_(options),
+      computation_(computation),
+      direction_(direction),
+      start_shape_(start),
+      budget_(max_steps, /*steps_in_one_of_question=*/1),
+      source_(*source) {}
+
+bool Traversal::LooksInto(const HloInstruction& instruction, const CallFrame& frame) const {
+  const HloComputation* computation = instruction.inlined_computation();
+  return computation != nullptr && frame.depth < options_.max_call_depth &&
+         source_.IsTraversedWhereCalled(*computation);
+}
+
+OperandIndexingSet Traversal::SeenFromOutside(const OperandIndexingSet& set,
+                                              const CallFrame& frame) const {
+  OperandIndexingSet seen = set;
+  for (const CallFrame* f = &frame; f->caller != nullptr; f = f->outer) {
+    seen = SeenFromCaller(seen, {*f->caller, *f->caller->inlined_computation()},
+                          options_.indexing.fold_runtime_variables);
+  }
+  return seen;
+}
+
+void Traversal::Apply(const IndexingEntry& entry, const Shape& from, const Shape& to,
+                      const CallFrame& frame, const PathSet& paths, PathSet* end) {
+  Take(paths.size() * entry.indexing.size());
+  if (KeepsElements(entry.indexing, from, to)) {
+    for (const Path& path : paths.paths()) end->Add(path);
+    return;
+  }
+  const OperandIndexingSet steps = SeenFromOutside(entry.indexing, frame);
+  for (const Path& path : paths.paths()) {
+    if (was_stopped()) {
+      end->Add(WholePath(to));
+      return;
+    }
+    const OperandIndexing first = path.Map(from);
+    if (first.IsKnownEmpty()) continue;
+    for (const OperandIndexing& step : steps) {
+      absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(first, step);
+      if (!composed.ok()) {
+        if (is_by_joints_) was_given_up_ = true;
+        composed =
+            OnDevicesOf(first, step,
+                        WholeTensorIndexing(
+                            start_shape_, to,
+                            absl::StrCat("whole tensor: ", composed.status().message()), context_));
+      }
+      const size_t steps_to_simplify = StepsToSimplify(composed->map());
+      Take(steps_to_simplify);
+      // A normal form may have no replica map where what it is made of has one, and what takes long
+      // is better done while there are steps left.
+      if (composed->replica_map() != nullptr || steps_to_simplify > kFewSteps) composed->Simplify();
+      if (composed->IsKnownEmpty()) continue;
+      end->Add(Path::OfNormalForm(*std::move(composed), to));
+    }
+  }
+}
+
+void Traversal::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) {
+  const size_t max_maps = options_.max_maps;
+  if (paths.size() > std::min(kManyPaths, max_maps) && has_answer_ && steps() >= steps_to_ask_) {
+    steps_to_ask_ = kStepsToAskAgain * std::max<int64_t>(steps(), 1);
+    was_given_up_ = has_answer_();
+    if (was_given_up_) return;
+  }
+  if (paths.size() <= std::min(kMergePast, max_maps)) return;
+  if (paths.size() <= max_maps && !paths.MaySubsumeOneAnother()) return;
+  const Shape& shape = instruction.shape().Leaf(leaf);
+  if (paths.Merge(shape, max_maps)) has_merged_shifted_ = true;
+  if (paths.size() <= max_maps) return;
+  if (is_by_joints_) was_given_up_ = true;
+  const OperandIndexing whole = WholeTensorIndexing(
+      start_shape_, shape,
+      absl::StrCat("whole tensor: more than ", options_.max_maps, " maps at ", instruction.name()),
+      context_);
+  PathSet widened;
+  AddWhole(whole, shape, paths, &widened);
+  paths = std::move(widened);
+}
+
+void Traversal::AddWhole(const OperandIndexing& whole, const Shape& shape, const PathSet& paths,
+                         PathSet* end) const {
+  // Readers are counted separately for paths that stay on their device and for paths to other
+  // devices.
+  Interval readers = Interval::Empty();
+  Interval devices = Interval::Empty();
+  bool some_stay = false;
+  for (const Path& path : paths.paths()) {
+    some_stay = some_stay || !path.ChangesDevice();
+    if (!path.ChangesDevice()) continue;
+    const OperandIndexing map = path.Map(shape);
+    readers = readers.Union(map.replica_map()->readers);
+    devices = devices.Union(map.DevicesRead());
+  }
+  if (some_stay) end->Add(Path(whole, shape));
+  if (readers.IsEmpty()) return;
+  devices = devices.Intersect(source_.DevicesOf(computation_));
+  end->Add(Path(OnAnyDevice(whole, readers, devices), shape));
+}
+
+Path Traversal::WholePath(const Shape& shape) const {
+  const std::string why =
+      QuestionBudget::IsSpent() ? QuestionBudget::Reason() : std::string(kTooManySteps);
+  OperandIndexing whole =
+      WholeTensorIndexing(start_shape_, shape, absl::StrCat("whole tensor: ", why), context_);
+  const Interval devices = source_.DevicesOf(computation_);
+  if (!devices.IsEmpty()) whole = OnAnyDevice(whole, devices, devices);
+  return Path(std::move(whole), shape);
+}
+
+void Traversal::FinishByReachability(const HloComputation& computation, const PendingPaths& pending,
+                                     NumberedPaths* end) const {
+  const Reachability& reachability = source_.ReachabilityOf(computation, direction_);
+  std::set<std::pair<int64_t, int64_t>> reached;
+  pending.ForEach([&](int64_t position, const LeafPaths& leaves) {
+    for (const auto& [leaf, paths] : leaves) {
+      if (paths.empty()) continue;
+      for (const OperandLeaf& to : reachability.Of(*computation.instructions()[position], leaf)) {
+        reached.insert({to.operand, to.operand_leaf});
+      }
+    }
+  });
+  const bool backward = direction_ == Direction::kOutputToInput;
+  for (const auto& [number, leaf] : reached) {
+    const HloInstruction& last =
+        backward ? *computation.parameter(number) : *computation.root_instruction();
+    const Shape& shape = last.shape().Leaf(leaf);
+    if (!shape.IsArray()) continue;
+    (*end)[number][leaf].Add(WholePath(shape));
+  }
+}
+
+void Traversal::Reindex(const HloInstruction& instruction, int64_t operand, const PathSet& paths,
+                        llvm::function_ref<PathSet&()> end, PathSet* refused) {
+  Take(paths.size());
+  if (paths.empty()) return;
+  if (IsElementwise(instruction.opcode())) {
+    end().Add(paths);
+    return;
+  }
+  PathSet moved;
+  paths.Extend(instruction, operand, direction_, &moved, refused);
+  if (!moved.empty()) end().Add(moved);
+}
+
+absl::Status Traversal::StepToOperands(
+    const HloInstruction& instruction, const CallFrame& frame, LeafPaths& paths,
+    llvm::function_ref<PathSet&(int64_t operand, int64_t leaf)> end) {
+  if (LooksInto(instruction, frame)) {
+    const CallFrame inner{&frame, &instruction, frame.depth + 1};
+    NumberedPaths start;
+    NumberedPaths inner_end;
+    start[0] = std::move(paths);
+    absl::Status status =
+        WalkComputation(*instruction.inlined_computation(), inner, start, &inner_end);
+    if (!status.ok()) return status;
+    for (const auto& [operand, leaves] : inner_end) {
+      for (const auto& [leaf, set] : leaves) end(operand, leaf).Add(set);
+    }
+    return absl::OkStatus();
+  }
+  for (auto& [leaf, set] : paths) {
+    Bound(instruction, leaf, set);
+    const Shape& from = instruction.shape().Leaf(leaf);
+    // The paths that an operand's reindexing could not extend. Operands that are not reindexed are
+    // not listed: all paths of the set go through their maps.
+    SmallMap<PathSet> refused;
+    bool has_rest = false;
+    for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
+      if (IsLeftOut(*instruction.operand(operand))) continue;
+      if (!IsReindexing(instruction, operand)) {
+        has_rest = true;
+        continue;
+      }
+      PathSet rest;
+      Reindex(instruction, operand, set, [&]() -> PathSet& { return end(operand, 0); }, &rest);
+      if (rest.empty()) continue;
+      has_rest = true;
+      refused[operand] = std::move(rest);
+    }
+    if (!has_rest) continue;
+    absl::StatusOr<InstructionIndexing> entries =
+        source_.EntriesOf(instruction, direction_, {0, leaf}, frame.depth);
+    if (!entries.ok()) return entries.status();
+    for (const IndexingEntry& entry : *entries) {
+      if (IsLeftOut(*instruction.operand(entry.operand))) continue;
+      const PathSet& rest = IsReindexing(instruction, entry.operand) ? refused[entry.operand] : set;
+      if (rest.empty()) continue;
+      const Shape& to = instruction.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
+      Apply(entry, from, to, frame, rest, &end(entry.operand, entry.operand_leaf));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Traversal::StepToResult(const HloInstruction& instruction, const CallFrame& frame,
+                                     int64_t operand, LeafPaths& paths,
+                                     llvm::function_ref<PathSet&(int64_t leaf)> end) {
+  if (LooksInto(instruction, frame)) {
+    const CallFrame inner{&frame, &instruction, frame.depth + 1};
+    NumberedPaths start;
+    NumberedPaths inner_end;
+    start[operand] = paths;
+    absl::Status status =
+        WalkComputation(*instruction.inlined_computation(), inner, start, &inner_end);
+    if (!status.ok()) return status;
+    for (const auto& [leaf, set] : inner_end[0]) end(leaf).Add(set);
+    return absl::OkStatus();
+  }
+  for (auto& [leaf, set] : paths) {
+    const Shape& from = instruction.operand(operand)->shape().Leaf(leaf);
+    PathSet rest;
+    if (IsReindexing(instruction, operand)) {
+      Reindex(instruction, operand, set, [&]() -> PathSet& { return end(0); }, &rest);
+    } else {
+      Take(set.size());
+      rest = set;
+    }
+    if (rest.empty()) continue;
+    absl::StatusOr<InstructionIndexing> entries =
+        source_.EntriesOf(instruction, direction_, {operand, leaf}, frame.depth);
+    if (!entries.ok()) return entries.status();
+    for (const IndexingEntry& entry : *entries) {
+      const Shape& to = instruction.shape().Leaf(entry.output_leaf);
+      Apply(entry, from, to, frame, rest, &end(entry.output_leaf));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Traversal::WalkComputation(const HloComputation& computation, const CallFrame& frame,
+                                        const NumberedPaths& start, NumberedPaths* end) {
+  const HloInstruction* root = computation.root_instruction();
+  if (root == nullptr) return absl::OkStatus();
+  const bool backward = direction_ == Direction::kOutputToInput;
+  PendingPaths pending;
+  for (const auto& [number, paths] : start) {
+    if (backward) {
+      AddAll(paths, pending[root->index_in_computation()]);
+    } else if (number < static_cast<int64_t>(computation.parameters().size())) {
+      AddAll(paths, pending[computation.parameter(number)->index_in_computation()]);
+    }
+  }
+  return Walk(computation, frame, pending, end);
+}
+
+absl::Status Traversal::WalkOn(const HloComputation& computation, const CallFrame& frame,
+                               const PathsByPosition& start, const llvm::BitVector& left_out,
+                               NumberedPaths* end) {
+  with_left_out_ = &computation;
+  left_out_ = &left_out;
+  PendingPaths pending;
+  for (const auto& [position, paths] : start) AddAll(paths, pending[position]);
+  absl::Status status = Walk(computation, frame, pending, end);
+  with_left_out_ = nullptr;
+  return status;
+}
+
+void Traversal::StopWhereSure(const HloComputation& computation) {
+  int64_t most = 0;
+  for (const HloInstruction* instruction : computation.instructions()) {
+    most += instruction->operand_count();
+  }
+  if (most > budget_.left()) stopped_where_sure_ = &computation;
+}
+
+bool Traversal::IsSureToBeStopped(const HloComputation& computation, const CallFrame& frame,
+                                  const PendingPaths& pending) {
+  if (stopped_where_sure_ != &computation || steps() < steps_to_look_) return false;
+  steps_to_look_ = 2 * steps();
+  std::vector<Reached> reached(computation.instructions().size(), Reached::kNothing);
+  pending.ForEach([&](int64_t position, const LeafPaths& leaves) {
+    for (const auto& [leaf, paths] : leaves) {
+      if (paths.empty() || !computation.instructions()[position]->shape().IsArray()) continue;
+      reached[position] = Reached::kSome;
+    }
+  });
+  const int64_t left = budget_.left();
+  const auto steps_through = [&](const HloInstruction& caller) { return LooksInto(caller, frame); };
+  return LeastSteps(computation, direction_, left, steps_through, &reached) > left;
+}
+
+bool Traversal::IsLeftOut(const HloInstruction& instruction) const {
+  if (LeadsNowhere(instruction)) return true;
+  return with_left_out_ != nullptr && instruction.parent() == with_left_out_ &&
+         left_out_->test(static_cast<unsigned>(instruction.index_in_computation()));
+}
+
+absl::Status Traversal::WalkByJoints(const HloComputation& computation, const CallFrame& frame,
+                                     const NumberedPaths& start, NumberedPaths* end) {
+  is_by_joints_ = true;
+  const bool backward = direction_ == Direction::kOutputToInput;
+  llvm::SmallVector<int64_t> parameters;
+  for (const auto& [number, paths] : start) parameters.push_back(number);
+  const std::vector<int64_t> positions = JointsOnTheWay(computation, direction_, parameters);
+  // Those that the walk comes to last are the first.
+  for (const int64_t position : llvm::reverse(positions)) {
+    if (was_stopped()) break;
+    const HloInstruction& joint = *computation.instructions()[position];
+    walked_joint_ = position;
+    PendingPaths pending;
+    pending[position][0].Add(Path(joint.shape(), context_));
+    NumberedPaths reached;
+    absl::Status status = Walk(computation, frame, pending, &reached);
+    if (!status.ok()) return status;
+    if (was_stopped()) break;
+    InstructionIndexing& entries = joints_[position];
+    for (const auto& [number, leaves] : reached) {
+      for (const auto& [leaf, paths] : leaves) {
+        const HloInstruction& last =
+            backward ? *computation.parameter(number) : *computation.root_instruction();
+        OperandIndexingSet maps;
+        for (const Path& path : paths.paths()) maps.Add(path.Map(last.shape().Leaf(leaf)));
+        maps.Simplify();
+        MergeShifted(&maps);
+        if (maps.size() > kFewMapsOfJoint || !maps.label().IsExact()) was_given_up_ = true;
+        entries.push_back({leaf, number, leaf, std::move(maps)});
+      }
+    }
+  }
+  walked_joint_ = -1;
+  if (was_stopped()) return absl::OkStatus();
+  return WalkComputation(computation, frame, start, end);
+}
+
+absl::Status Traversal::Walk(const HloComputation& computation, const CallFrame& frame,
+                             PendingPaths& pending, NumberedPaths* end) {
+  const bool backward = direction_ == Direction::kOutputToInput;
+  while (!pending.empty()) {
+    if (IsSureToBeStopped(computation, frame, pending)) was_given_up_ = true;
+    if (was_stopped()) {
+      FinishByReachability(computation, pending, end);
+      return absl::OkStatus();
+    }
+    auto [position, paths] = backward ? pending.TakeLast() : pending.TakeFirst();
+    const HloInstruction& instruction = *computation.instructions()[position];
+    if (IsLeftOut(instruction)) continue;
+    QuestionBudget::Spend();
+    const auto joint = is_by_joints_ && frame.caller == nullptr && position != walked_joint_
+                           ? joints_.find(position)
+                           : joints_.end();
+    if (joint != joints_.end()) {
+      Bound(instruction, 0, paths[0]);
+      for (const IndexingEntry& entry : joint->second) {
+        const HloInstruction& last =
+            backward ? *computation.parameter(entry.operand) : *computation.root_instruction();
+        Apply(entry, instruction.shape(), last.shape().Leaf(entry.operand_leaf), frame, paths[0],
+              &(*end)[entry.operand][entry.operand_leaf]);
+      }
+      continue;
+    }
+    absl::Status status = backward ? WalkToOperands(instruction, frame, paths, pending, end)
+                                   : WalkToUsers(instruction, frame, paths, pending, end);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Traversal::WalkToOperands(const HloInstruction& instruction, const CallFrame& frame,
+                                       LeafPaths& paths, PendingPaths& pending,
+                                       NumberedPaths* end) {
+  if (instruction.opcode() == HloOpcode::kParameter) {
+    for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
+    AddAll(paths, (*end)[instruction.parameter_number()]);
+    return absl::OkStatus();
+  }
+  return StepToOperands(instruction, frame, paths, [&](int64_t operand, int64_t leaf) -> PathSet& {
+    return pending[instruction.operand(operand)->index_in_computation()][leaf];
+  });
+}
+
+absl::Status Traversal::WalkToUsers(const HloInstruction& instruction, const CallFrame& frame,
+                                    LeafPaths& paths, PendingPaths& pending, NumberedPaths* end) {
+  for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
+  if (&instruction == instruction.parent()->root_instruction()) AddAll(paths, (*end)[0]);
+  for (const HloInstruction::Use& use : instruction.uses()) {
+    absl::Status status = StepToResult(
+        *use.user, frame, use.operand, paths,
+        [&](int64_t leaf) -> PathSet& { return pending[use.user->index_in_computation()][leaf]; });
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace xla_indexing::internal

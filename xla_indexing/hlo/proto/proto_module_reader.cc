@@ -1,0 +1,264 @@
+#include "xla_indexing/hlo/proto/proto_module_reader.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "xla_indexing/hlo/proto/proto_fields_instruction.h"
+#include "xla_indexing/hlo/proto/proto_fields_module.h"
+#include "xla_indexing/hlo/proto/proto_shape.h"
+#include "xla_indexing/hlo/proto/proto_spelling.h"
+#include "xla_indexing/hlo/text/parts/lexer.h"
+#include "xla_indexing/hlo/types/opcode.h"
+
+namespace xla_indexing::internal {
+
+std::unique_ptr<HloModule> ProtoModuleReader::Read() {
+  module_->SetName(ReadName(message_.Bytes(proto::Module::kName), "the module"));
+  ReadSchedule();
+  ReadHeader();
+  message_.Texts(proto::Module::kPayloads,
+                 [&](absl::string_view payload) { references_.payloads.push_back(payload); });
+  if (source_.failed()) return nullptr;
+  message_.Messages(proto::Module::kComputations, "computations",
+                    [&](const WireMessage& computation, int64_t) { ReadComputation(computation); });
+  if (!source_.failed()) SetEntry();
+  return source_.failed() ? nullptr : std::move(module_);
+}
+
+absl::string_view ProtoModuleReader::ReadName(absl::string_view name, absl::string_view what) {
+  const bool is_name = !name.empty() && Lexer::IsNameStart(name.front()) &&
+                       std::all_of(name.begin(), name.end(), Lexer::IsNameCharacter);
+  if (!is_name) {
+    source_.Fail(name.empty() ? absl::StrCat(what, " has no name")
+                              : absl::StrCat("the name of ", what, ", '", Shown(name),
+                                             "', is none of HLO text"));
+  }
+  return name;
+}
+
+void ProtoModuleReader::AddHeaderAttribute(absl::string_view name, const std::string& text) {
+  if (text.empty() || source_.failed()) return;
+  Lexer lexer(text);
+  absl::string_view unused;
+  if (text.front() == '{' && (!lexer.ReadBraces(&unused) || !lexer.AtEnd())) {
+    source_.Fail(absl::StrCat("'", Shown(text), "' cannot be written as HLO text"));
+    return;
+  }
+  module_->SetAttribute(name, text);
+}
+
+void ProtoModuleReader::AddHeaderCount(absl::string_view name, int64_t count) {
+  if (count > 1) AddHeaderAttribute(name, absl::StrCat(count));
+}
+
+// In the order of XLA's text.
+void ProtoModuleReader::ReadHeader() {
+  using Module = proto::Module;
+  if (message_.Has(Module::kSchedule)) AddHeaderAttribute("is_scheduled", "true");
+  message_.Message(Module::kInputOutputAlias, "input_output_alias", [&](const WireMessage& alias) {
+    AddHeaderAttribute("input_output_alias", SpellInputOutputAlias(alias));
+  });
+  message_.Message(Module::kBufferDonor, "buffer_donor", [&](const WireMessage& donor) {
+    AddHeaderAttribute("buffer_donor", SpellBufferDonor(donor));
+  });
+  message_.Message(Module::kHostProgramShape, "host_program_shape", [&](const WireMessage& shape) {
+    AddHeaderAttribute("entry_computation_layout", SpellProgramShape(shape));
+  });
+  // A compiled module says which devices it runs on.
+  message_.Message(
+      Module::kDeviceAssignment, "device_assignment", [&](const WireMessage& assignment) {
+        using Devices = proto::DeviceAssignment;
+        AddHeaderCount("replica_count", assignment.Integer(Devices::kReplicaCount));
+        AddHeaderCount("num_partitions", assignment.Integer(Devices::kComputationCount));
+      });
+  message_.Message(Module::kFrontendAttributes, "frontend_attributes",
+                   [&](const WireMessage& attributes) {
+                     if (!attributes.Has(proto::FrontendAttributes::kMap)) return;
+                     AddHeaderAttribute("frontend_attributes", SpellFrontendAttributes(attributes));
+                   });
+  message_.Message(Module::kStackFrameIndex, "stack_frame_index", [&](const WireMessage& index) {
+    module_->SetStackFrameTables(SpellStackFrameTables(index));
+  });
+}
+
+void ProtoModuleReader::ReadSchedule() {
+  message_.Message(proto::Module::kSchedule, "schedule", [&](const WireMessage& schedule) {
+    schedule.Messages(
+        proto::Schedule::kSequences, "sequences", [&](const WireMessage& sequence, int64_t) {
+          std::vector<int64_t>& ids = schedule_[sequence.Integer(proto::ScheduleSequences::kKey)];
+          ids.clear();
+          sequence.Message(proto::ScheduleSequences::kValue, "value",
+                           [&](const WireMessage& value) {
+                             value.Integers(proto::InstructionSequence::kInstructionIds, &ids);
+                           });
+        });
+  });
+}
+
+void ProtoModuleReader::ReadComputation(const WireMessage& message) {
+  using Computation = proto::Computation;
+  const absl::string_view name = ReadName(message.Bytes(Computation::kName), "a computation");
+  const ProtoSource::Named named(source_, "computation", name);
+  if (source_.failed()) return;
+  if (module_->FindComputation(name) != nullptr) {
+    source_.Fail("there is another computation of this name");
+    return;
+  }
+  HloComputation* computation = module_->AddComputation(name);
+  if (const absl::string_view thread = message.Bytes(Computation::kExecutionThread);
+      !thread.empty() && thread != "main") {
+    computation->SetExecutionThread(thread);
+  }
+  references_.instructions.clear();
+  ReadInstructions(message, computation);
+  if (source_.failed()) return;
+  const auto root = references_.instructions.find(message.Integer(Computation::kRootId));
+  if (root == references_.instructions.end()) {
+    source_.Fail(absl::StrCat("there is no instruction ", message.Integer(Computation::kRootId),
+                              ", which should be the root"));
+    return;
+  }
+  computation->SetRoot(root->second);
+  CheckParameters(*computation);
+  const int64_t id = message.Integer(Computation::kId);
+  if (!references_.computations.emplace(id, computation).second) {
+    source_.Fail(absl::StrCat("there is another computation of the id ", id));
+  }
+}
+
+void ProtoModuleReader::ReadInstructions(const WireMessage& message, HloComputation* computation) {
+  using Computation = proto::Computation;
+  const auto schedule = schedule_.find(message.Integer(Computation::kId));
+  if (schedule == schedule_.end()) {
+    message.Messages(Computation::kInstructions, "instructions",
+                     [&](const WireMessage& instruction, int64_t) {
+                       ReadInstruction(instruction, computation);
+                     });
+    return;
+  }
+  // Where the instruction of each id stands, and its position in the message.
+  struct Place {
+    absl::string_view bytes;
+    int64_t position = 0;
+  };
+  absl::flat_hash_map<int64_t, Place> places;
+  message.Messages(Computation::kInstructions, "instructions",
+                   [&](const WireMessage& instruction, int64_t i) {
+                     const int64_t id = instruction.Integer(proto::Instruction::kId);
+                     if (!places.emplace(id, Place{instruction.bytes(), i}).second) {
+                       source_.Fail(absl::StrCat("there is another instruction of the id ", id));
+                     }
+                   });
+  if (source_.failed()) return;
+  const std::vector<int64_t>& ids = schedule->second;
+  if (ids.size() != places.size()) {
+    source_.Fail(
+        absl::StrCat("the schedule has ", ids.size(), " instructions, not ", places.size()));
+    return;
+  }
+  for (const int64_t id : ids) {
+    const auto place = places.find(id);
+    if (place == places.end()) {
+      source_.Fail(absl::StrCat("the schedule has an instruction ", id, ", which is not there"));
+      return;
+    }
+    const ProtoSource::Scope scope(source_, "instructions", place->second.bytes.data(),
+                                   place->second.position);
+    if (scope.ok()) ReadInstruction(WireMessage(place->second.bytes, source_), computation);
+    if (source_.failed()) return;
+  }
+}
+
+void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputation* computation) {
+  using Instruction = proto::Instruction;
+  const absl::string_view name = ReadName(message.Bytes(Instruction::kName), "an instruction");
+  const ProtoSource::Named named(source_, "instruction", name);
+  const absl::string_view spelling = message.Bytes(Instruction::kOpcode);
+  const std::optional<HloOpcode> opcode = OpcodeFromName(spelling);
+  if (!opcode.has_value()) {
+    source_.Fail(absl::StrCat("expected an opcode, found '", Shown(spelling), "'"));
+  }
+  const Shape* shape = ReadInternedShape(message);
+  absl::InlinedVector<const HloInstruction*, 4> operands;
+  message.ForEachVarint(Instruction::kOperandIds, [&](uint64_t id) {
+    const auto operand = references_.instructions.find(static_cast<int64_t>(id));
+    if (operand == references_.instructions.end()) {
+      source_.Fail(absl::StrCat("operand ", operands.size(), " is instruction ", id,
+                                ", which does not come before this one"));
+      return;
+    }
+    operands.push_back(operand->second);
+  });
+  if (source_.failed()) return;
+  // Their text has a number or a literal where that of others has operands.
+  if (!operands.empty() && (*opcode == HloOpcode::kParameter || *opcode == HloOpcode::kConstant)) {
+    source_.Fail(
+        absl::StrCat("a ", spelling, " has no operands, but ", operands.size(), " are given"));
+    return;
+  }
+  if (computation->FindInstruction(name) != nullptr) {
+    source_.Fail("there is another instruction of this name in its computation");
+    return;
+  }
+  const AttributeList attributes =
+      ProtoAttributeReader({message, *opcode, *shape, operands}, references_, module_->arena())
+          .Read();
+  if (source_.failed()) return;
+  HloInstruction* instruction = computation->AddInstruction(*opcode, name, *shape, operands);
+  instruction->SetOwnedAttributes(attributes);
+  const int64_t id = message.Integer(Instruction::kId);
+  if (!references_.instructions.emplace(id, instruction).second) {
+    source_.Fail(absl::StrCat("there is another instruction of the id ", id));
+  }
+  if (*opcode == HloOpcode::kParameter &&
+      !computation->RegisterParameter(instruction, instruction->parameter_number())) {
+    source_.Fail(absl::StrCat("parameter number ", instruction->parameter_number(),
+                              " is taken or out of range"));
+  }
+}
+
+// A module has the same few shapes again and again.
+const Shape* ProtoModuleReader::ReadInternedShape(const WireMessage& instruction) {
+  const Shape* shape = nullptr;
+  instruction.Message(proto::Instruction::kShape, "shape", [&](const WireMessage& message) {
+    const auto [found, is_new] = shapes_by_bytes_.try_emplace(message.bytes(), nullptr);
+    if (is_new) found->second = module_->InternShape(ReadShapeProto(message));
+    shape = found->second;
+  });
+  if (shape == nullptr) source_.Fail("there is no shape");
+  return shape;
+}
+
+void ProtoModuleReader::CheckParameters(const HloComputation& computation) {
+  const auto parameters = computation.parameters();
+  const auto gap = std::find(parameters.begin(), parameters.end(), nullptr);
+  if (gap == parameters.end()) return;
+  source_.Fail(absl::StrCat("there is a parameter ", parameters.size() - 1, " but no parameter ",
+                            gap - parameters.begin()));
+}
+
+void ProtoModuleReader::SetEntry() {
+  const int64_t id = message_.Integer(proto::Module::kEntryComputationId);
+  const auto by_id = references_.computations.find(id);
+  const HloComputation* entry =
+      by_id != references_.computations.end()
+          ? by_id->second
+          : module_->FindComputation(message_.Bytes(proto::Module::kEntryComputationName));
+  if (entry == nullptr) {
+    source_.Fail(absl::StrCat("there is no computation ", id, ", which should be the entry"));
+    return;
+  }
+  module_->SetEntry(entry);
+}
+
+}  // namespace xla_indexing::internal

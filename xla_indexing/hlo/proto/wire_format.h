@@ -1,0 +1,251 @@
+// Protocol buffers as bytes: a message taken apart into its fields, without a schema and without a
+// library.
+//
+// A message is a list of fields. Each is a key, `number * 8 + wire type` as a varint, and a value:
+//
+//   wire type 0   a varint: seven bits a byte, the lowest first, the last byte below 128
+//             1   eight bytes, 5 four bytes: the low byte first
+//             2   a length as a varint and so many bytes: text, a message, or a packed list of
+//                 numbers
+//
+// Wire types 3 and 4 (groups) are not used by XLA and are errors. A field that is not repeated may
+// stand several times; the last one counts. One that is absent is 0, false or empty. Repeated
+// numbers stand one field each or packed together.
+//
+// A `ProtoSource` knows where reading stands, in bytes and in fields, and keeps the first error;
+// after it reading goes on with defaults until whoever reads looks (`failed`), so that every read
+// need not be checked. Memory is taken for what is there, never on the word of a length: a field's
+// length is bounded by the message around it. Messages are nested no deeper than kMaxParseDepth.
+//
+// Example: the bytes 08 96 01 12 02 68 69 are field 1, the varint 150, and field 2, "hi".
+//
+//   ProtoSource source(bytes, "HloModuleProto");
+//   const WireMessage message(bytes, source);
+//   message.Integer(1);  // 150
+//   message.Bytes(2);    // "hi"
+//
+// Source: the encoding of protocol buffers, protobuf.dev/programming-guides/encoding.
+
+#ifndef XLA_INDEXING_HLO_PROTO_WIRE_FORMAT_H_
+#define XLA_INDEXING_HLO_PROTO_WIRE_FORMAT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace xla_indexing::internal {
+
+class ProtoSource {
+ public:
+  // `bytes` are all that is read; places count from their beginning. `what` names them in errors.
+  ProtoSource(absl::string_view bytes, absl::string_view what)
+      : begin_(bytes.data()), what_(what) {}
+  ProtoSource(const ProtoSource&) = delete;
+  ProtoSource& operator=(const ProtoSource&) = delete;
+
+  bool failed() const { return !error_.empty(); }
+  // The first error, `byte 123, computations[2].instructions[5].shape: what is wrong`.
+  const std::string& error() const { return error_; }
+
+  // Keeps an error found at a place among the bytes. Returns false.
+  bool Fail(const char* at, absl::string_view message);
+  // Keeps an error found in the message that is being read. Returns false.
+  bool Fail(absl::string_view message) { return Fail(place_, message); }
+
+  // While it lives, errors name a field of the message that is being read. Fails where that is
+  // nested too deep; then `ok` is false and the field must not be read.
+  class Scope {
+   public:
+    static constexpr int64_t kNoIndex = -1;
+
+    // `name` must be a literal. `index` is the position among the repeated fields of that name.
+    Scope(ProtoSource& source, const char* name, const char* place, int64_t index = kNoIndex);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+    bool ok() const { return ok_; }
+
+   private:
+    ProtoSource& source_;
+    const char* outer_place_;
+    bool ok_;
+  };
+
+  // While it lives, errors name the instruction or computation that is being read.
+  class Named {
+   public:
+    Named(ProtoSource& source, absl::string_view kind, absl::string_view name);
+    ~Named();
+    Named(const Named&) = delete;
+    Named& operator=(const Named&) = delete;
+
+   private:
+    ProtoSource& source_;
+    absl::string_view outer_kind_;
+    absl::string_view outer_name_;
+  };
+
+ private:
+  struct Step {
+    const char* name;
+    int64_t index;
+  };
+
+  const char* begin_;
+  absl::string_view what_;
+  const char* place_ = begin_;
+  absl::InlinedVector<Step, 8> path_;
+  absl::string_view kind_;
+  absl::string_view name_;
+  std::string error_;
+};
+
+// What a field's value is.
+enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+struct WireField {
+  uint32_t number = 0;
+  WireType type = WireType::kVarint;
+  uint64_t value = 0;       // Of kVarint, kFixed64 and kFixed32.
+  absl::string_view bytes;  // Of kBytes: the value; otherwise where the field begins, empty.
+};
+
+// The fields of a message in their order. What they hold is not read before it is asked for.
+class WireMessage {
+ public:
+  // Takes `bytes`, a part of those of `source`, apart; fails there where they are no message.
+  WireMessage(absl::string_view bytes, ProtoSource& source);
+
+  ProtoSource& source() const { return source_; }
+  absl::string_view bytes() const { return bytes_; }
+  absl::Span<const WireField> fields() const { return fields_; }
+
+  bool Has(uint32_t number) const { return Find(number) != nullptr; }
+  // An integer, an enumerator or a bool; 0 where absent.
+  int64_t Integer(uint32_t number) const;
+  bool Bool(uint32_t number) const { return Integer(number) != 0; }
+  float Float(uint32_t number) const;
+  double Double(uint32_t number) const;
+  // Text or bytes; empty where absent.
+  absl::string_view Bytes(uint32_t number) const;
+
+  // The numbers of a repeated field of integers, enumerators or bools.
+  template <typename Values>
+  void Integers(uint32_t number, Values* values) const {
+    ForEachVarint(number, [&](uint64_t value) {
+      values->push_back(static_cast<typename Values::value_type>(value));
+    });
+  }
+  template <typename Visit>
+  void ForEachVarint(uint32_t number, Visit visit) const;
+  // The bits of the numbers of a repeated field of floats (of 4 bytes) or doubles (of 8).
+  template <typename Visit>
+  void ForEachFixed(uint32_t number, size_t size, Visit visit) const;
+
+  // Calls `read(const WireMessage&)` for the message in a field, if it is there.
+  template <typename Read>
+  void Message(uint32_t number, const char* name, Read read) const {
+    const WireField* field = FindBytes(number);
+    if (field != nullptr) ReadInScope(*field, name, ProtoSource::Scope::kNoIndex, read);
+  }
+  // Calls `read(const WireMessage&, int64_t index)` for each message of a repeated field, until one
+  // fails.
+  template <typename Read>
+  void Messages(uint32_t number, const char* name, Read read) const {
+    int64_t index = 0;
+    for (const WireField& field : fields_) {
+      if (field.number != number || !CheckIsBytes(field)) continue;
+      ReadInScope(field, name, index, [&](const WireMessage& message) { read(message, index); });
+      if (source_.failed()) return;
+      ++index;
+    }
+  }
+  // Calls `read(absl::string_view)` for each text of a repeated field.
+  template <typename Read>
+  void Texts(uint32_t number, Read read) const {
+    for (const WireField& field : fields_) {
+      if (field.number == number && CheckIsBytes(field)) read(field.bytes);
+    }
+  }
+
+ private:
+  // The last field of that number; null if there is none.
+  const WireField* Find(uint32_t number) const;
+  // The same, of a field that must have bytes.
+  const WireField* FindBytes(uint32_t number) const;
+  bool CheckIsBytes(const WireField& field) const;
+  // The bits of a field that must have 4 or 8 bytes; 0 where absent.
+  uint64_t Fixed(uint32_t number, WireType type) const;
+  bool FailType(const WireField& field) const;
+
+  template <typename Read>
+  void ReadInScope(const WireField& field, const char* name, int64_t index, Read read) const {
+    const ProtoSource::Scope scope(source_, name, field.bytes.data(), index);
+    if (!scope.ok()) return;
+    const WireMessage message(field.bytes, source_);
+    if (!source_.failed()) read(message);
+  }
+
+  absl::string_view bytes_;
+  ProtoSource& source_;
+  absl::InlinedVector<WireField, 16> fields_;
+};
+
+// Reads a varint at the beginning of `*bytes` and takes it off; false where none stands there that
+// fits 64 bits.
+bool ReadVarint(absl::string_view* bytes, uint64_t* value);
+// Bytes as a message about them shows them: the first ones, with escapes for what is not printable.
+std::string Shown(absl::string_view bytes);
+// The number in the first `size` bytes, the lowest first.
+uint64_t LittleEndian(const char* bytes, size_t size);
+
+template <typename Visit>
+void WireMessage::ForEachVarint(uint32_t number, Visit visit) const {
+  for (const WireField& field : fields_) {
+    if (field.number != number) continue;
+    if (field.type == WireType::kVarint) {
+      visit(field.value);
+    } else if (field.type == WireType::kBytes) {
+      for (absl::string_view rest = field.bytes; !rest.empty();) {
+        const char* const start = rest.data();
+        uint64_t value = 0;
+        if (!ReadVarint(&rest, &value)) {
+          source_.Fail(start, "this is no varint of 64 bits");
+          return;
+        }
+        visit(value);
+      }
+    } else {
+      FailType(field);
+    }
+  }
+}
+
+template <typename Visit>
+void WireMessage::ForEachFixed(uint32_t number, size_t size, Visit visit) const {
+  const WireType type = size == 4 ? WireType::kFixed32 : WireType::kFixed64;
+  for (const WireField& field : fields_) {
+    if (field.number != number) continue;
+    if (field.type == type) {
+      visit(field.value);
+    } else if (field.type != WireType::kBytes) {
+      FailType(field);
+    } else if (field.bytes.size() % size != 0) {
+      source_.Fail(field.bytes.data(), "the bytes of a packed list end within a number");
+    } else {
+      for (size_t at = 0; at < field.bytes.size(); at += size) {
+        visit(LittleEndian(field.bytes.data() + at, size));
+      }
+    }
+  }
+}
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_HLO_PROTO_WIRE_FORMAT_H_

@@ -1,0 +1,236 @@
+// The part of InstructionParser that reads attributes.
+
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "xla_indexing/hlo/devices/device_lists.h"
+#include "xla_indexing/hlo/model/arena.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/instruction_parser.h"
+#include "xla_indexing/hlo/text/parts/parse_attributes.h"
+#include "xla_indexing/hlo/types/attribute.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+// The attributes that an asynchronous start keeps for itself; the others describe what it runs.
+bool BelongsToAsyncStart(AttributeKey key) {
+  switch (key) {
+    case AttributeKey::kAsyncExecutionThread:
+    case AttributeKey::kMetadata:
+    case AttributeKey::kSharding:
+    case AttributeKey::kFrontendAttributes:
+    case AttributeKey::kControlPredecessors:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Whether the value of an attribute that is kept as text may be more than a word, a string or
+// braces:
+// a shape, a literal after its shape.
+bool MayBeLongText(absl::string_view name) {
+  return name == "literal" || name == "outfeed_shape" || name == "shape";
+}
+
+bool IsPlainTextCharacter(char c) {
+  return Lexer::IsNameCharacter(c) || c == '+' || c == '@' || c == ':';
+}
+
+}  // namespace
+
+bool InstructionParser::ReadAttributes(Attributes* attributes, Attributes* wrapped) {
+  std::bitset<256> seen;
+  while (lexer_.Consume(',')) {
+    lexer_.SkipSpace();
+    const char* const start = lexer_.position();
+    const absl::string_view name = lexer_.ReadWord();
+    if (name.empty()) return lexer_.FailExpected("the name of an attribute");
+    const AttributeKey key = AttributeKeyFromName(name).value_or(AttributeKey::kOther);
+    bool given = false;
+    if (key == AttributeKey::kOther) {
+      for (const Attribute& other : *attributes) given |= other.name == name;
+    } else {
+      given = seen.test(static_cast<size_t>(key));
+      seen.set(static_cast<size_t>(key));
+    }
+    if (given) return lexer_.FailAt(start, absl::StrCat("attribute '", name, "' is given twice"));
+    if (!lexer_.Expect('=')) return false;
+    Attribute attribute{key, name, {}};
+    if (KindOf(key) == AttributeKind::kText) {
+      absl::string_view text;
+      if (!ReadTextValue(key, name, &text)) return false;
+      attribute.value = text;
+    } else if (!ReadAttributeValue(key, &attribute.value)) {
+      return false;
+    }
+    const bool to_wrapped = wrapped != nullptr && !BelongsToAsyncStart(key);
+    (to_wrapped ? wrapped : attributes)->push_back(attribute);
+  }
+  return true;
+}
+
+bool InstructionParser::ReadAttributeValue(AttributeKey key, AttributeValue* value) {
+  Arena& arena = module_reader_.module().arena();
+  switch (KindOf(key)) {
+    case AttributeKind::kBool: {
+      bool read = false;
+      if (!lexer_.ReadBool(&read)) return false;
+      *value = read;
+      return true;
+    }
+    case AttributeKind::kInteger: {
+      int64_t read = 0;
+      if (!lexer_.ReadInteger("an integer", &read)) return false;
+      *value = read;
+      return true;
+    }
+    case AttributeKind::kIntegers: {
+      // An in-place collective-permute has a list of lists.
+      if (key == AttributeKey::kSliceSizes && lexer_.Peek() == '{' && lexer_.PeekSecond() == '{') {
+        absl::string_view text;
+        if (!lexer_.ReadBraces(&text)) return false;
+        *value = text;
+        return true;
+      }
+      IntegerList read;
+      if (!ReadIntegers(lexer_, &read)) return false;
+      *value = arena.Copy(absl::MakeConstSpan(read));
+      return true;
+    }
+    case AttributeKind::kString: {
+      absl::string_view text;
+      if (!module_reader_.ReadString(&text)) return false;
+      *value = text;
+      return true;
+    }
+    case AttributeKind::kWindow: {
+      Window* window = arena.New<Window>();
+      *value = static_cast<const Window*>(window);
+      return ReadWindow(lexer_, window);
+    }
+    case AttributeKind::kDimensionLabels: {
+      auto* numbers = arena.New<ConvolutionDimensionNumbers>();
+      *value = static_cast<const ConvolutionDimensionNumbers*>(numbers);
+      return ReadDimensionLabels(lexer_, numbers);
+    }
+    case AttributeKind::kPadding: {
+      std::vector<PaddingDimension> read;
+      if (!ReadPadding(lexer_, &read)) return false;
+      *value = arena.Copy(absl::MakeConstSpan(read));
+      return true;
+    }
+    case AttributeKind::kSlice: {
+      std::vector<SliceRange> read;
+      if (!ReadSlice(lexer_, &read)) return false;
+      *value = arena.Copy(absl::MakeConstSpan(read));
+      return true;
+    }
+    case AttributeKind::kComputation:
+      return ReadComputationValue(value);
+    case AttributeKind::kComputations:
+      return ReadComputationList(value);
+    case AttributeKind::kInstructions:
+      return ReadInstructionList(value);
+    case AttributeKind::kText:     // Has been read already.
+    case AttributeKind::kLiteral:  // Stands between the parentheses of a constant, never here.
+      break;
+  }
+  return lexer_.FailExpected("an attribute");
+}
+
+bool InstructionParser::ReadTextValue(AttributeKey key, absl::string_view name,
+                                      absl::string_view* text) {
+  const char first = lexer_.Peek();
+  const char* const start = lexer_.position();
+  if (key == AttributeKey::kReplicaGroups) {
+    ReplicaGroups groups;
+    if (!ReadReplicaGroups(lexer_, &groups)) return false;
+    *text = lexer_.TextSince(start);
+    return true;
+  }
+  if (key == AttributeKey::kSourceTargetPairs) {
+    std::vector<SourceTargetPair> pairs;
+    if (!ReadSourceTargetPairs(lexer_, &pairs)) return false;
+    *text = lexer_.TextSince(start);
+    return true;
+  }
+  if (key == AttributeKey::kSharding) {
+    return (first == '{' ? lexer_.ReadBraces(text) : lexer_.ReadUntilComma(text)) &&
+           CheckSharding(lexer_, *text);
+  }
+  if (first == '{') return lexer_.ReadBraces(text);
+  if (first == '"' || first == '\'') {
+    absl::string_view unused;
+    if (!lexer_.ReadString(&unused)) return false;
+    *text = lexer_.TextSince(start);
+    return true;
+  }
+  if (MayBeLongText(name)) return lexer_.ReadUntilComma(text);
+  while (IsPlainTextCharacter(lexer_.PeekRaw())) lexer_.SetPosition(lexer_.position() + 1);
+  *text = lexer_.TextSince(start);
+  if (!text->empty()) return true;
+  return lexer_.FailExpected(absl::StrCat("the value of '", name, "'"));
+}
+
+// A name, a list of computations, or a computation that is written out in place.
+bool InstructionParser::ReadComputationValue(AttributeValue* value) {
+  if (lexer_.Peek() == '{') {
+    const char* const start = lexer_.position();
+    lexer_.Consume('{');
+    bool is_inline = lexer_.Peek() != '}' && lexer_.Peek() != '{';
+    if (is_inline) {
+      lexer_.ConsumeRaw('%');
+      const absl::string_view word = lexer_.ReadWord();
+      const char next = lexer_.Peek();
+      is_inline = next == '=' || (word == "ROOT" && next != ',' && next != '}');
+    }
+    lexer_.SetPosition(start);
+    if (!is_inline) return ReadComputationList(value);
+  }
+  const HloComputation* computation = nullptr;
+  if (!ReadComputation(&computation)) return false;
+  *value = computation;
+  return true;
+}
+
+// A name, or a computation that is written out in place.
+bool InstructionParser::ReadComputation(const HloComputation** computation) {
+  return lexer_.Peek() == '{' ? module_reader_.ReadInlineComputation(depth_ + 1, computation)
+                              : module_reader_.ReadCalledComputation(computation);
+}
+
+bool InstructionParser::ReadComputationList(AttributeValue* value) {
+  std::vector<const HloComputation*> computations;
+  if (!lexer_.Expect('{')) return false;
+  if (!lexer_.Consume('}')) {
+    do {
+      if (!ReadComputation(&computations.emplace_back())) return false;
+    } while (lexer_.Consume(','));
+    if (!lexer_.Expect('}')) return false;
+  }
+  *value = module_reader_.module().arena().Copy(absl::MakeConstSpan(computations));
+  return true;
+}
+
+bool InstructionParser::ReadInstructionList(AttributeValue* value) {
+  Operands instructions;
+  if (!lexer_.Expect('{')) return false;
+  if (!lexer_.Consume('}')) {
+    do {
+      if (!ReadNamedOperand(nullptr, &instructions.emplace_back())) return false;
+    } while (lexer_.Consume(','));
+    if (!lexer_.Expect('}')) return false;
+  }
+  *value = module_reader_.module().arena().Copy(absl::MakeConstSpan(instructions));
+  return true;
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,360 @@
+#include "xla_indexing/hlo/text/instruction_parser.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "xla_indexing/hlo/model/arena.h"
+#include "xla_indexing/hlo/model/instruction_names.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parts/parse_literal.h"
+#include "xla_indexing/hlo/text/parts/parse_shape.h"
+#include "xla_indexing/hlo/types/literal.h"
+#include "xla_indexing/hlo/verify/shape_inference.h"
+
+namespace xla_indexing::internal {
+
+bool InstructionParser::ReadUntil(char close) {
+  while (lexer_.Peek() != close) {
+    if (!ReadInstruction()) return false;
+  }
+  const char* const end = lexer_.position();
+  return lexer_.Expect(close) && Finish(end);
+}
+
+bool InstructionParser::ReadUntilEnd() {
+  shapes_as_operands_ = true;
+  while (!lexer_.AtEnd()) {
+    if (!ReadInstruction()) return false;
+  }
+  return Finish(lexer_.position());
+}
+
+bool InstructionParser::ReadOneWithoutName() {
+  shapes_as_operands_ = true;
+  lexer_.SkipSpace();
+  const HloInstruction* instruction = nullptr;
+  if (!ReadDefinition("", lexer_.position(), depth_, /*nested=*/false, &instruction)) return false;
+  if (!lexer_.AtEnd()) return lexer_.FailExpected("the end of the text after one instruction");
+  return Finish(lexer_.position());
+}
+
+bool InstructionParser::ReadInstruction() {
+  lexer_.SkipSpace();
+  const char* start = lexer_.position();
+  absl::string_view name;
+  if (!lexer_.ReadName("an instruction", &name)) return false;
+  bool is_root = false;
+  if (name == "ROOT" && *start != '%' && lexer_.Peek() != '=') {
+    is_root = true;
+    if (computation_->root_ != nullptr) {
+      return lexer_.FailAt(start, "this is the second instruction marked ROOT");
+    }
+    lexer_.SkipSpace();
+    start = lexer_.position();
+    if (!lexer_.ReadName("the name of the ROOT instruction", &name)) return false;
+  }
+  if (!lexer_.Expect('=')) return false;
+  const HloInstruction* instruction = nullptr;
+  if (!ReadDefinition(name, start, depth_, /*nested=*/false, &instruction)) return false;
+  if (is_root) computation_->root_ = instruction;
+  return true;
+}
+
+bool InstructionParser::ReadDefinition(absl::string_view name, const char* start, int depth,
+                                       bool nested, const HloInstruction** result) {
+  const Shape* shape = nullptr;
+  if (ShapeFollows(lexer_) && !module_reader_.ReadInternedShape(0, &shape)) return false;
+  OpcodeSpelling spelling;
+  if (!ReadOpcode(&spelling) || !lexer_.Expect('(')) return false;
+  Operands operands;
+  Attributes attributes;
+  if (spelling.opcode == HloOpcode::kConstant) {
+    if (!ReadConstantValue(shape, depth, &attributes)) return false;
+  } else if (spelling.opcode == HloOpcode::kParameter) {
+    int64_t number = 0;
+    if (!lexer_.ReadInteger("the number of the parameter", &number)) return false;
+    attributes.push_back({AttributeKey::kParameterNumber, {}, number});
+  } else if (!ReadOperands(depth, &operands)) {
+    return false;
+  }
+  if (!lexer_.Expect(')')) return false;
+  Attributes wrapped;
+  if (!nested && !ReadAttributes(&attributes, spelling.is_wrapped_start ? &wrapped : nullptr)) {
+    return false;
+  }
+  if (spelling.is_wrapped_start &&
+      !WrapAsync(spelling.wrapped, start, shape, operands, wrapped, &attributes)) {
+    return false;
+  }
+  HloInstruction* instruction =
+      Make(computation_, spelling.opcode, name, start, shape, operands, attributes);
+  if (shape == nullptr) {
+    const absl::StatusOr<Shape> inferred = InferShape(*instruction);
+    if (!inferred.ok()) {
+      return lexer_.FailAt(start,
+                           absl::StrCat("this instruction gives no shape, and none follows: ",
+                                        inferred.status().message()));
+    }
+    instruction->shape_ = module_reader_.InternInferredShape(start, *inferred);
+    if (instruction->shape_ == nullptr) return false;
+  }
+  *result = instruction;
+  return Append(instruction, start);
+}
+
+bool InstructionParser::ReadOpcode(OpcodeSpelling* spelling) {
+  lexer_.SkipSpace();
+  const char* const start = lexer_.position();
+  const absl::string_view word = lexer_.ReadWord();
+  if (word.empty()) return lexer_.FailExpected("an opcode");
+  if (const std::optional<HloOpcode> opcode = OpcodeFromName(word)) {
+    spelling->opcode = *opcode;
+    return true;
+  }
+  struct Step {
+    absl::string_view suffix;
+    HloOpcode opcode;
+  };
+  constexpr Step kSteps[] = {{"-start", HloOpcode::kAsyncStart},
+                             {"-update", HloOpcode::kAsyncUpdate},
+                             {"-done", HloOpcode::kAsyncDone}};
+  for (const Step& step : kSteps) {
+    if (!absl::EndsWith(word, step.suffix)) continue;
+    const auto wrapped = OpcodeFromName(word.substr(0, word.size() - step.suffix.size()));
+    // The text between the parentheses of these is no operand.
+    if (!wrapped.has_value() || *wrapped == HloOpcode::kConstant ||
+        *wrapped == HloOpcode::kParameter) {
+      continue;
+    }
+    spelling->opcode = step.opcode;
+    spelling->is_wrapped_start = step.opcode == HloOpcode::kAsyncStart;
+    spelling->wrapped = *wrapped;
+    return true;
+  }
+  constexpr size_t kLongestShown = 60;
+  return lexer_.FailAt(
+      start, absl::StrCat("expected an opcode, found '", word.substr(0, kLongestShown), "'"));
+}
+
+bool InstructionParser::ReadConstantValue(const Shape* shape, int depth, Attributes* attributes) {
+  if (shape == nullptr) return lexer_.Fail("a constant needs its shape before 'constant'");
+  Literal literal;
+  if (!ReadLiteral(lexer_, *shape, depth, &literal)) return false;
+  const Literal* owned = module_reader_.module().arena().New<Literal>(std::move(literal));
+  attributes->push_back({AttributeKey::kConstantValue, {}, owned});
+  return true;
+}
+
+bool InstructionParser::ReadOperands(int depth, Operands* operands) {
+  if (lexer_.Peek() == ')') return true;
+  do {
+    if (!ReadOperand(depth, operands)) return false;
+  } while (lexer_.Consume(','));
+  return true;
+}
+
+bool InstructionParser::ReadOperand(int depth, Operands* operands) {
+  lexer_.SkipSpace();
+  const char* const start = lexer_.position();
+  const HloInstruction* operand = nullptr;
+  const Shape* shape = nullptr;
+  if (lexer_.PeekRaw() != '%') {
+    // Most operands are names alone.
+    const absl::string_view name = lexer_.ReadWord();
+    const char after = lexer_.PeekRaw();
+    if (!name.empty() && (after == ',' || after == ')')) {
+      if (!ResolveOperand(start, name, &operand)) return false;
+      operands->push_back(operand);
+      return true;
+    }
+    lexer_.SetPosition(start);
+    if (ShapeFollows(lexer_) && !module_reader_.ReadInternedShape(0, &shape)) return false;
+    const char next = lexer_.Peek();
+    if (shape != nullptr && shapes_as_operands_ && (next == ',' || next == ')')) {
+      operands->push_back(AddShapeOnlyParameter(start, shape));
+      return true;
+    }
+    const char* const word_start = lexer_.position();
+    const absl::string_view word = lexer_.ReadWord();
+    const bool nested = !word.empty() && lexer_.Peek() == '(';
+    lexer_.SetPosition(word_start);
+    if (nested) {
+      if (depth >= kMaxParseDepth) {
+        return lexer_.FailAt(
+            start, absl::StrCat("operands are nested more than ", kMaxParseDepth, " deep"));
+      }
+      lexer_.SetPosition(start);
+      if (!ReadDefinition("", start, depth + 1, /*nested=*/true, &operand)) return false;
+      operands->push_back(operand);
+      return true;
+    }
+  }
+  if (!ReadNamedOperand(shape, &operand)) return false;
+  operands->push_back(operand);
+  return true;
+}
+
+// `%p`, or `%p#0#1`: element 1 of element 0 of `p`. A shape given before it is that of the operand.
+bool InstructionParser::ReadNamedOperand(const Shape* declared_shape,
+                                         const HloInstruction** operand) {
+  lexer_.SkipSpace();
+  const char* const start = lexer_.position();
+  absl::string_view name;
+  if (!lexer_.ReadName("an operand", &name)) return false;
+  const HloInstruction* found = nullptr;
+  if (!ResolveOperand(start, name, &found)) return false;
+  while (lexer_.Peek() == '#') {
+    const char* const index_start = lexer_.position();
+    lexer_.ConsumeRaw('#');
+    int64_t index = 0;
+    if (!lexer_.ReadInteger("the number of a tuple's element", &index)) return false;
+    const Shape& tuple = found->shape();
+    if (!tuple.IsTuple() || index < 0 ||
+        index >= static_cast<int64_t>(tuple.tuple_elements().size())) {
+      return lexer_.FailAt(index_start,
+                           absl::StrCat("'", name, "' of shape ", tuple.ToStringWithoutLayout(),
+                                        " has no element ", index));
+    }
+    const Shape* element = module_reader_.module().InternShape(tuple.tuple_element(index));
+    HloInstruction* get =
+        Make(computation_, HloOpcode::kGetTupleElement, "", start, element, {found},
+             {{AttributeKey::kIndex, AttributeName(AttributeKey::kIndex), index}});
+    if (!Append(get, start)) return false;
+    found = get;
+  }
+  if (declared_shape != nullptr && declared_shape != &found->shape() &&
+      !EqualIgnoringLayout(*declared_shape, found->shape())) {
+    return lexer_.FailAt(
+        start, absl::StrCat("'", name, "' has the shape ", found->shape().ToStringWithoutLayout(),
+                            ", not ", declared_shape->ToStringWithoutLayout()));
+  }
+  *operand = found;
+  return true;
+}
+
+bool InstructionParser::ResolveOperand(const char* start, absl::string_view name,
+                                       const HloInstruction** operand) {
+  *operand = computation_->FindInstruction(name);
+  if (*operand != nullptr) return true;
+  return lexer_.FailAt(start, absl::StrCat("'", name, "' is not defined before this place"));
+}
+
+const HloInstruction* InstructionParser::AddShapeOnlyParameter(const char* start,
+                                                               const Shape* shape) {
+  const auto number = static_cast<int64_t>(computation_->parameters_.size());
+  HloInstruction* parameter = Make(computation_, HloOpcode::kParameter, "", start, shape, {},
+                                   {{AttributeKey::kParameterNumber, {}, number}});
+  Append(parameter, start);
+  return parameter;
+}
+
+HloInstruction* InstructionParser::Make(HloComputation* computation, HloOpcode opcode,
+                                        absl::string_view name, const char* start,
+                                        const Shape* shape, const Operands& operands,
+                                        const Attributes& attributes) {
+  Arena& arena = module_reader_.module().arena();
+  auto* instruction = arena.New<HloInstruction>(computation, opcode, name);
+  instruction->shape_ = shape;
+  instruction->source_offset_ = static_cast<int64_t>(lexer_.OffsetOf(start));
+  instruction->operands_ = arena.Copy(absl::MakeConstSpan(operands));
+  instruction->SetOwnedAttributes(attributes);
+  return instruction;
+}
+
+bool InstructionParser::Append(HloInstruction* instruction, const char* start) {
+  if (instruction->name_.empty()) has_generated_ = true;
+  if (!computation_->AppendOwned(instruction)) {
+    return lexer_.FailAt(start, absl::StrCat("'", instruction->name_, "' is defined twice"));
+  }
+  if (instruction->opcode() != HloOpcode::kParameter) return true;
+  const int64_t number = instruction->parameter_number();
+  if (computation_->RegisterParameter(instruction, number)) return true;
+  const bool is_taken = number >= 0 &&
+                        number < static_cast<int64_t>(computation_->parameters_.size()) &&
+                        computation_->parameters_[number] != nullptr;
+  return lexer_.FailAt(start, is_taken ? absl::StrCat("parameter ", number, " is defined twice")
+                                       : absl::StrCat("no parameter can have the number ", number));
+}
+
+bool InstructionParser::WrapAsync(HloOpcode opcode, const char* start, const Shape* shape,
+                                  const Operands& operands, const Attributes& wrapped,
+                                  Attributes* attributes) {
+  // ((operands), results, context ...)
+  if (shape == nullptr || !shape->IsTuple() || shape->tuple_elements().size() < 2) {
+    return lexer_.FailAt(start,
+                         absl::StrCat("the shape of '", OpcodeName(opcode),
+                                      "-start' must be given, as ((operands), result, ...)"));
+  }
+  HloModule& module = module_reader_.module();
+  HloComputation* computation = module_reader_.MakeGeneratedComputation("async_computation");
+  Operands parameters;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const auto number = static_cast<int64_t>(i);
+    HloInstruction* parameter =
+        Make(computation, HloOpcode::kParameter,
+             module.arena().CopyString(absl::StrCat("param_", number)), start,
+             &operands[i]->shape(), {}, {{AttributeKey::kParameterNumber, {}, number}});
+    computation->AppendOwned(parameter);
+    computation->RegisterParameter(parameter, number);
+    parameters.push_back(parameter);
+  }
+  HloInstruction* operation =
+      Make(computation, opcode, "async_operation", start,
+           module.InternShape(shape->tuple_element(1)), parameters, wrapped);
+  computation->AppendOwned(operation);
+  for (const Attribute& attribute : *attributes) {
+    if (attribute.key != AttributeKey::kAsyncExecutionThread) continue;
+    if (const auto* thread = std::get_if<absl::string_view>(&attribute.value)) {
+      computation->execution_thread_ = *thread;
+    }
+  }
+  module.Adopt(computation);
+  attributes->push_back({AttributeKey::kCalls, AttributeName(AttributeKey::kCalls), computation});
+  return true;
+}
+
+bool InstructionParser::Finish(const char* end) {
+  if (computation_->instructions_.empty()) {
+    return lexer_.FailAt(end, "expected an instruction; a computation has at least one");
+  }
+  for (size_t number = 0; number < computation_->parameters_.size(); ++number) {
+    if (computation_->parameters_[number] == nullptr) {
+      return lexer_.FailAt(
+          end, absl::StrCat("this computation has a parameter ",
+                            computation_->parameters_.size() - 1, " but no parameter ", number));
+    }
+  }
+  if (has_generated_) NameGenerated();
+  return true;
+}
+
+// Names instructions that have none after their opcodes, now that it is known which names are
+// taken.
+void InstructionParser::NameGenerated() {
+  absl::flat_hash_map<absl::string_view, int64_t> suffixes;
+  for (size_t i = 0; i < computation_->instructions_.size(); ++i) {
+    HloInstruction* instruction = computation_->instructions_[i];
+    if (!instruction->name_.empty()) continue;
+    const absl::string_view base = OpcodeName(instruction->opcode());
+    int64_t& suffix = suffixes[base];
+    std::string name(base);
+    while (computation_->FindInstruction(name) != nullptr) {
+      name = absl::StrCat(base, ".", ++suffix);
+    }
+    instruction->name_ = module_reader_.module().arena().CopyString(name);
+    computation_->names_->Add(computation_->instructions_, i);
+  }
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,153 @@
+#include "xla_indexing/hlo/text/parts/parse_metadata.h"
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
+#include "xla_indexing/hlo/text/parts/lexer.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+// What a string in quotes stands for; the string as it is where it is malformed.
+std::string Unescaped(absl::string_view raw) {
+  std::string text;
+  return absl::CUnescape(raw, &text) ? text : std::string(raw);
+}
+
+// Calls `visit(name, value)` for each `name=value` between braces, with space or commas between
+// them. Of a value in quotes that is what stands between them.
+template <typename Visit>
+void ForEachWord(absl::string_view text, Visit visit) {
+  Lexer lexer(text);
+  if (!lexer.Consume('{')) return;
+  while (!lexer.failed() && !lexer.AtEnd() && !lexer.Consume('}')) {
+    if (lexer.Consume(',')) continue;
+    const absl::string_view name = lexer.ReadWord();
+    if (name.empty() || !lexer.Consume('=')) return;
+    absl::string_view value;
+    const char first = lexer.Peek();
+    if (first == '"' || first == '\'') {
+      if (!lexer.ReadString(&value)) return;
+    } else if (first == '{') {
+      if (!lexer.ReadBraces(&value)) return;
+    } else {
+      const char* const start = lexer.position();
+      while (lexer.PeekRaw() == '-' || (lexer.PeekRaw() >= '0' && lexer.PeekRaw() <= '9')) {
+        lexer.ConsumeRaw(lexer.PeekRaw());
+      }
+      value = lexer.TextSince(start);
+      if (value.empty()) return;
+    }
+    visit(name, value);
+  }
+}
+
+// Stores a number where `name` is `wanted`.
+void StoreIf(absl::string_view wanted, absl::string_view name, absl::string_view value,
+             int64_t* number) {
+  int64_t read = 0;
+  if (name == wanted && absl::SimpleAtoi(value, &read)) *number = read;
+}
+
+void StoreIf(absl::string_view wanted, absl::string_view name, absl::string_view value,
+             std::string* text) {
+  if (name == wanted) *text = Unescaped(value);
+}
+
+template <typename Map>
+std::string TextAt(const Map& map, int64_t number) {
+  const auto found = map.find(number);
+  return found == map.end() ? "" : found->second;
+}
+
+}  // namespace
+
+OpMetadata ParseMetadata(absl::string_view text) {
+  OpMetadata metadata;
+  ForEachWord(text, [&](absl::string_view name, absl::string_view value) {
+    StoreIf("op_type", name, value, &metadata.op_type);
+    StoreIf("op_name", name, value, &metadata.op_name);
+    StoreIf("source_file", name, value, &metadata.source_file);
+    StoreIf("source_line", name, value, &metadata.source_line);
+    StoreIf("source_end_line", name, value, &metadata.source_end_line);
+    StoreIf("source_column", name, value, &metadata.source_column);
+    StoreIf("source_end_column", name, value, &metadata.source_end_column);
+    StoreIf("deduplicated_name", name, value, &metadata.deduplicated_name);
+    StoreIf("scheduling_name", name, value, &metadata.scheduling_name);
+    StoreIf("stack_frame_id", name, value, &metadata.stack_frame_id);
+  });
+  return metadata;
+}
+
+void StackFrameTables::ReadEntry(absl::string_view table, int64_t number, absl::string_view text,
+                                 Tables* tables) {
+  if (table == "FileNames") {
+    tables->files[number] = Unescaped(text);
+  } else if (table == "FunctionNames") {
+    tables->functions[number] = Unescaped(text);
+  } else if (table == "FileLocations") {
+    Location& location = tables->locations[number];
+    ForEachWord(text, [&](absl::string_view name, absl::string_view value) {
+      StoreIf("file_name_id", name, value, &location.file);
+      StoreIf("function_name_id", name, value, &location.function);
+      StoreIf("line", name, value, &location.line);
+      StoreIf("end_line", name, value, &location.end_line);
+      StoreIf("column", name, value, &location.column);
+      StoreIf("end_column", name, value, &location.end_column);
+    });
+  } else if (table == "StackFrames") {
+    Frame& frame = tables->frames[number];
+    int64_t parent = 0;
+    ForEachWord(text, [&](absl::string_view name, absl::string_view value) {
+      StoreIf("file_location_id", name, value, &frame.location);
+      StoreIf("parent_frame_id", name, value, &parent);
+    });
+    // One less than what is written; and a caller comes before what it calls, so that no frame
+    // calls itself.
+    frame.parent = parent > 1 && parent <= number ? parent - 1 : 0;
+  }
+}
+
+const StackFrameTables::Tables& StackFrameTables::Read() const {
+  std::call_once(once_, [&] {
+    Lexer lexer(text_);
+    while (!lexer.AtEnd()) {
+      const absl::string_view table = lexer.ReadWord();
+      if (table.empty()) return;
+      while (lexer.Peek() >= '0' && lexer.PeekRaw() <= '9') {
+        int64_t number = 0;
+        absl::string_view text;
+        if (!lexer.ReadInteger("a number", &number)) return;
+        if (!(lexer.Peek() == '{' ? lexer.ReadBraces(&text) : lexer.ReadString(&text))) return;
+        ReadEntry(table, number, text, &tables_);
+      }
+    }
+  });
+  return tables_;
+}
+
+std::vector<SourceFrame> StackFrameTables::FramesFrom(int64_t id) const {
+  const Tables& tables = Read();
+  std::vector<SourceFrame> frames;
+  for (auto frame = tables.frames.find(id); frame != tables.frames.end();
+       frame = tables.frames.find(frame->second.parent)) {
+    SourceFrame& read = frames.emplace_back();
+    const auto found = tables.locations.find(frame->second.location);
+    if (found == tables.locations.end()) continue;
+    const Location& location = found->second;
+    read = {.file = TextAt(tables.files, location.file),
+            .function = TextAt(tables.functions, location.function),
+            .line = location.line,
+            .end_line = location.end_line,
+            .column = location.column,
+            .end_column = location.end_column};
+  }
+  return frames;
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,294 @@
+// Shape rules of operations that call computations, of tuples and tokens, and of transfers between
+// memories, devices and hosts.
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/attribute.h"
+#include "xla_indexing/hlo/types/element_type.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/hlo/verify/frame/shape_inference_rules.h"
+#include "xla_indexing/hlo/verify/frame/shape_inference_util.h"
+
+namespace xla_indexing::internal::shape_rules {
+namespace {
+
+// The largest tuple shape that is inferred: without a bound, twenty lines that each double a tuple
+// make a shape of a million arrays. Shapes that are given have no such bound.
+constexpr int64_t kMostTupleNodes = int64_t{1} << 16;
+constexpr int64_t kMostTupleLevels = 256;
+
+// The levels of a shape, 1 for an array. Takes its nodes off `*nodes_left`, and stops below 0.
+int64_t CountLevels(const Shape& shape, int64_t* nodes_left) {
+  int64_t levels = 0;
+  --*nodes_left;
+  for (const Shape& element : shape.tuple_elements()) {
+    if (*nodes_left < 0) break;
+    levels = std::max(levels, CountLevels(element, nodes_left));
+  }
+  return levels + 1;
+}
+
+absl::StatusOr<const HloComputation*> CheckCalled(const HloInstruction& i, AttributeKey key) {
+  auto computation = RequireComputation(i, key);
+  if (!computation.ok()) return computation;
+  std::vector<const Shape*> shapes;
+  shapes.reserve(i.operand_count());
+  for (const HloInstruction* operand : i.operands()) shapes.push_back(&operand->shape());
+  XLA_INDEXING_RETURN_IF_ERROR(CheckParameters(i, **computation, shapes));
+  return computation;
+}
+
+absl::Status CheckToken(const HloInstruction& i, int64_t operand) {
+  if (i.operand(operand)->shape().IsToken()) return absl::OkStatus();
+  return Error(i, "operand ", operand, " is not a token");
+}
+
+Shape OperandTuple(const HloInstruction& i) {
+  std::vector<Shape> shapes;
+  shapes.reserve(i.operand_count());
+  for (const HloInstruction* operand : i.operands()) shapes.push_back(operand->shape());
+  return Shape::Tuple(std::move(shapes));
+}
+
+// Element `element` of operand 0, which must be a tuple of `size` elements or more.
+Result ElementOfOperand(const HloInstruction& i, int64_t element, size_t size) {
+  const Shape& operand = i.operand(0)->shape();
+  if (!operand.IsTuple() || operand.tuple_elements().size() < size) {
+    return Error(i, "the operand is not a tuple of ", size, " elements");
+  }
+  return &operand.tuple_element(element);
+}
+
+// Equal but for the sizes of dimensions.
+bool SameTypesAndRanks(const Shape& a, const Shape& b) {
+  return a.element_type() == b.element_type() && a.rank() == b.rank() &&
+         absl::c_equal(a.tuple_elements(), b.tuple_elements(), SameTypesAndRanks);
+}
+
+}  // namespace
+
+Result InferCall(const HloInstruction& i) {
+  const auto computation = CheckCalled(
+      i, i.opcode() == HloOpcode::kFusion ? AttributeKey::kCalls : AttributeKey::kToApply);
+  if (!computation.ok()) return computation.status();
+  return &(*computation)->root_instruction()->shape();
+}
+
+Result InferWhile(const HloInstruction& i) {
+  const Shape& state = i.operand(0)->shape();
+  const auto condition = CheckCalled(i, AttributeKey::kCondition);
+  if (!condition.ok()) return condition.status();
+  const Shape& decision = (*condition)->root_instruction()->shape();
+  if (!decision.IsScalar() || !IsPred(decision.element_type())) {
+    return Error(i, "condition '", (*condition)->name(), "' yields ", Brief(decision),
+                 " and should yield pred[]");
+  }
+  const auto body = CheckCalled(i, AttributeKey::kBody);
+  if (!body.ok()) return body.status();
+  const Shape& next = (*body)->root_instruction()->shape();
+  if (!ShapesAgree(next, state, Agreement::kExact)) {
+    return Error(i, "body '", (*body)->name(), "' yields ", Brief(next), " from ", Brief(state));
+  }
+  return &state;
+}
+
+// conditional(predicate or index, an argument for each branch..)
+Result InferConditional(const HloInstruction& i) {
+  const auto branches = i.branch_computations();
+  const int64_t count = static_cast<int64_t>(branches.size());
+  if (count == 0) {
+    return Error(i,
+                 "there are neither branch_computations nor a true_computation and a "
+                 "false_computation");
+  }
+  if (i.operand_count() != count + 1) {
+    return Error(i, "takes a selector and an argument for each of ", count, " branches, not ",
+                 i.operand_count(), " operands");
+  }
+  const Shape& selector = i.operand(0)->shape();
+  const bool is_predicate = IsPred(selector.element_type());
+  if (!selector.IsScalar() || !(is_predicate || selector.element_type() == ElementType::kS32)) {
+    return Error(i, "operand 0 is neither pred[] nor s32[]");
+  }
+  if (is_predicate && count != 2) {
+    return Error(i, "a predicate selects among 2 branches, not ", count);
+  }
+  for (int64_t b = 0; b < count; ++b) {
+    const HloInstruction* root = branches[b]->root_instruction();
+    if (root == nullptr || branches[b]->parameters().empty() ||
+        branches[b]->parameter(0) == nullptr) {
+      return Error(i, "branch ", b, ", '", branches[b]->name(), "', has no root or no parameter 0");
+    }
+    XLA_INDEXING_RETURN_IF_ERROR(CheckParameters(i, *branches[b], {&i.operand(b + 1)->shape()}));
+    const Shape& first = branches[0]->root_instruction()->shape();
+    if (!ShapesAgree(root->shape(), first, Agreement::kExact)) {
+      return Error(i, "branch ", b, ", '", branches[b]->name(), "', yields ", Brief(root->shape()),
+                   " and branch 0 yields ", Brief(first));
+    }
+  }
+  return &branches[0]->root_instruction()->shape();
+}
+
+// ((operands..), result of the computation, and possibly context)
+Result InferAsyncStart(const HloInstruction& i) {
+  const auto computation = CheckCalled(i, AttributeKey::kCalls);
+  if (!computation.ok()) return computation.status();
+  return Shape::Tuple({OperandTuple(i), (*computation)->root_instruction()->shape()});
+}
+
+absl::Status CheckAsyncStart(const HloInstruction& i) {
+  const Result inferred = InferAsyncStart(i);
+  if (!inferred.ok()) return inferred.status();
+  const absl::Span<const Shape> elements = i.shape().tuple_elements();
+  const absl::Span<const Shape> expected = (*inferred)->tuple_elements();
+  if (i.shape().IsTuple() && elements.size() >= 2 &&
+      ShapesAgree(elements[0], expected[0], Agreement::kExact) &&
+      ShapesAgree(elements[1], expected[1], Agreement::kExact)) {
+    return absl::OkStatus();
+  }
+  return MismatchError(i, **inferred);
+}
+
+Result InferAsyncUpdate(const HloInstruction& i) {
+  if (const Result result = ElementOfOperand(i, 1, 2); !result.ok()) return result;
+  return &i.operand(0)->shape();
+}
+
+Result InferAsyncDone(const HloInstruction& i) { return ElementOfOperand(i, 1, 2); }
+
+Result InferTuple(const HloInstruction& i) {
+  int64_t nodes_left = kMostTupleNodes;
+  int64_t levels = 0;
+  for (const HloInstruction* operand : i.operands()) {
+    levels = std::max(levels, CountLevels(operand->shape(), &nodes_left));
+    if (nodes_left < 0 || levels >= kMostTupleLevels) {
+      return Error(i, "the shape is left out and would have more than ", kMostTupleNodes,
+                   " parts or ", kMostTupleLevels, " levels");
+    }
+  }
+  return OperandTuple(i);
+}
+
+absl::Status CheckTuple(const HloInstruction& i) {
+  const bool agree =
+      i.shape().IsTuple() &&
+      absl::c_equal(i.shape().tuple_elements(), i.operands(),
+                    [](const Shape& element, const HloInstruction* operand) {
+                      return ShapesAgree(element, operand->shape(), Agreement::kExact);
+                    });
+  return agree ? absl::OkStatus() : MismatchError(i, OperandTuple(i));
+}
+
+Result InferGetTupleElement(const HloInstruction& i) {
+  const Shape& operand = i.operand(0)->shape();
+  if (!operand.IsTuple()) return Error(i, "the operand is not a tuple");
+  const auto index = RequireInteger(i, AttributeKey::kIndex);
+  if (!index.ok()) return index.status();
+  const int64_t count = static_cast<int64_t>(operand.tuple_elements().size());
+  if (*index < 0 || *index >= count) {
+    return Error(i, "index=", *index, " of a tuple of ", count,
+                 count == 1 ? " element" : " elements");
+  }
+  return &operand.tuple_element(*index);
+}
+
+Result InferOperand(const HloInstruction& i) { return &i.operand(0)->shape(); }
+
+Result InferAfterAll(const HloInstruction& i) {
+  for (int64_t operand = 0; operand < i.operand_count(); ++operand) {
+    XLA_INDEXING_RETURN_IF_ERROR(CheckToken(i, operand));
+  }
+  return Shape::Token();
+}
+
+Result InferAddDependency(const HloInstruction& i) {
+  XLA_INDEXING_RETURN_IF_ERROR(CheckToken(i, 1));
+  return &i.operand(0)->shape();
+}
+
+// (copy, original, context)
+Result InferCopyStart(const HloInstruction& i) {
+  const Shape& operand = i.operand(0)->shape();
+  return Shape::Tuple({operand, operand, Shape::Scalar(ElementType::kU32)});
+}
+
+absl::Status CheckCopyStart(const HloInstruction& i) {
+  const Shape& operand = i.operand(0)->shape();
+  const absl::Span<const Shape> elements = i.shape().tuple_elements();
+  if (i.shape().IsTuple() && elements.size() >= 2 &&
+      ShapesAgree(elements[0], operand, Agreement::kExact) &&
+      ShapesAgree(elements[1], operand, Agreement::kExact)) {
+    return absl::OkStatus();
+  }
+  return MismatchError(i, Shape::Tuple({operand, operand, Shape::Scalar(ElementType::kU32)}));
+}
+
+Result InferCopyDone(const HloInstruction& i) { return ElementOfOperand(i, 0, 2); }
+
+Result InferSend(const HloInstruction& i) {
+  XLA_INDEXING_RETURN_IF_ERROR(CheckToken(i, 1));
+  return Shape::Tuple({i.operand(0)->shape(), Shape::Scalar(ElementType::kU32), Shape::Token()});
+}
+
+Result InferSendDone(const HloInstruction& i) {
+  if (const Result result = ElementOfOperand(i, 2, 3); !result.ok()) return result;
+  return Shape::Token();
+}
+
+absl::Status CheckRecv(const HloInstruction& i) {
+  XLA_INDEXING_RETURN_IF_ERROR(CheckToken(i, 0));
+  const absl::Span<const Shape> elements = i.shape().tuple_elements();
+  if (i.shape().IsTuple() && elements.size() == 3 &&
+      ShapesAgree(elements[1], Shape::Scalar(ElementType::kU32), Agreement::kExact) &&
+      elements[2].IsToken()) {
+    return absl::OkStatus();
+  }
+  return Error(i, "the result ", Brief(i.shape()), " is not (value, u32[], token[])");
+}
+
+Result InferRecvDone(const HloInstruction& i) {
+  Result received = ElementOfOperand(i, 0, 3);
+  if (!received.ok()) return received;
+  return Shape::Tuple({**received, Shape::Token()});
+}
+
+// Real text has a recv-done of other sizes than its recv: types and ranks only are compared.
+absl::Status CheckRecvDone(const HloInstruction& i) {
+  const Result inferred = InferRecvDone(i);
+  if (!inferred.ok()) return inferred.status();
+  if (SameTypesAndRanks(i.shape(), **inferred)) return absl::OkStatus();
+  return MismatchError(i, **inferred);
+}
+
+absl::Status CheckInfeed(const HloInstruction& i) {
+  XLA_INDEXING_RETURN_IF_ERROR(CheckToken(i, 0));
+  const absl::Span<const Shape> elements = i.shape().tuple_elements();
+  if (i.shape().IsTuple() && elements.size() == 2 && elements[1].IsToken()) {
+    return absl::OkStatus();
+  }
+  return Error(i, "the result ", Brief(i.shape()), " is not (value, token[])");
+}
+
+Result InferOutfeed(const HloInstruction& i) {
+  XLA_INDEXING_RETURN_IF_ERROR(CheckToken(i, 1));
+  return Shape::Token();
+}
+
+absl::Status CheckParameter(const HloInstruction& i) {
+  if (i.parameter_number() >= 0) return absl::OkStatus();
+  return Error(i, "there is no parameter number");
+}
+
+absl::Status CheckCustomCall(const HloInstruction& /*i*/) { return absl::OkStatus(); }
+
+}  // namespace xla_indexing::internal::shape_rules

@@ -1,0 +1,446 @@
+#include "xla_indexing/map/count/count_points.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/base/numbers/congruence.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/map/expr/components.h"
+#include "xla_indexing/map/expr/expr_program.h"
+#include "xla_indexing/map/expr/expr_util.h"
+#include "xla_indexing/map/sets/domain.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+using ::mlir::AffineExprKind;
+
+Int128 FloorOf(Int128 a, Int128 divisor) { return a / divisor - (a % divisor < 0 ? 1 : 0); }
+Int128 CeilOf(Int128 a, Int128 divisor) { return -FloorOf(-a, divisor); }
+
+// A closed interval of numbers of any size that come up here.
+struct Span {
+  Int128 lower;
+  Int128 upper;
+
+  bool IsEmpty() const { return lower > upper; }
+  Span Meet(const Span& other) const {
+    return {std::max(lower, other.lower), std::min(upper, other.upper)};
+  }
+};
+
+// Larger than every sum and product of two int64 values.
+constexpr Int128 kFar = Int128{1} << 126;
+
+Span SpanOf(const Interval& interval) {
+  if (interval.IsEmpty()) return {1, 0};
+  return {interval.has_lower() ? Int128{interval.lower()} : -kFar,
+          interval.has_upper() ? Int128{interval.upper()} : kFar};
+}
+
+// {v : c * v + K in span}, c other than 0. An end that is far stays far.
+Span Unscaled(const Span& span, int64_t c, Int128 constant) {
+  const Int128 lower = span.lower <= -kFar ? -kFar : span.lower - constant;
+  const Int128 upper = span.upper >= kFar ? kFar : span.upper - constant;
+  if (c == 1) return {lower, upper};
+  const auto divided = [&](Int128 low, Int128 high, Int128 divisor) {
+    return Span{low <= -kFar ? -kFar : CeilOf(low, divisor),
+                high >= kFar ? kFar : FloorOf(high, divisor)};
+  };
+  if (c > 0) return divided(lower, upper, c);
+  return divided(-upper, -lower, -Int128{c});
+}
+
+// What one constraint says of x: c * form(x) + K in span, where form is x itself, or, with
+// y = a * x + B, floor(y / m) or y mod m. K and B are functions of the other variables.
+struct Condition {
+  enum class Form { kWithoutX, kLinear, kFloor, kMod };
+  Form form = Form::kWithoutX;
+  int64_t c = 1;
+  int64_t a = 1;
+  int64_t m = 1;
+  AffineExpr constant;  // K
+  AffineExpr offset;    // B; null for the first two forms
+  Span span;
+};
+
+struct SplitSum {
+  std::optional<Term> term;  // the one with x
+  AffineExpr rest;
+};
+
+// A sum by its only term with x; none where there are several.
+std::optional<SplitSum> Split(AffineExpr expr, int variable, int num_dims) {
+  const LinearSum sum = LinearSum::FromExpr(expr);
+  SplitSum split;
+  LinearSum rest(sum.constant());
+  for (const Term& term : sum.terms()) {
+    if (!llvm::is_contained(VariablesOf(term.atom, num_dims), variable)) {
+      rest.AddTerm(term.atom, term.coefficient);
+      continue;
+    }
+    if (split.term) return std::nullopt;
+    split.term = term;
+  }
+  if (!sum.valid()) return std::nullopt;
+  split.rest = rest.ToExpr(expr.getContext());
+  if (!split.rest) return std::nullopt;
+  return split;
+}
+
+std::optional<Condition> ConditionOn(int variable, const Constraint& constraint, int num_dims) {
+  const std::optional<SplitSum> sum = Split(constraint.expr, variable, num_dims);
+  if (!sum) return std::nullopt;
+  Condition condition;
+  condition.constant = sum->rest;
+  condition.span = SpanOf(constraint.interval);
+  if (!sum->term) return condition;
+  condition.c = sum->term->coefficient;
+  condition.form = Condition::Form::kLinear;
+  if (IsVariable(sum->term->atom)) return condition;
+  const auto division = llvm::cast<mlir::AffineBinaryOpExpr>(sum->term->atom);
+  const std::optional<SplitSum> dividend = Split(division.getLHS(), variable, num_dims);
+  if (!dividend || !IsVariable(dividend->term->atom)) return std::nullopt;
+  condition.form =
+      division.getKind() == AffineExprKind::Mod ? Condition::Form::kMod : Condition::Form::kFloor;
+  condition.m = llvm::cast<mlir::AffineConstantExpr>(division.getRHS()).getValue();
+  condition.a = dividend->term->coefficient;
+  condition.offset = dividend->rest;
+  return condition;
+}
+
+// y mod m in span, for y = a * x + offset.
+struct Residues {
+  int64_t a;
+  int64_t m;
+  int64_t offset;  // in [0, m - 1]
+  Span span;       // within [0, m - 1]
+
+  bool HoldAlways() const { return span.lower == 0 && span.upper == m - 1; }
+};
+
+// The x with (a * x + offset) mod m = t.
+Congruence ClassOf(const Residues& residues, Int128 t) {
+  const int64_t a = FloorMod(residues.a, residues.m);
+  const int64_t g = Gcd(a, residues.m);
+  const Int128 difference = t - residues.offset;
+  if (difference % g != 0) return Congruence::Empty();
+  const int64_t modulus = residues.m / g;
+  if (modulus == 1) return Congruence::All();
+  const Int128 x = (difference / g) % modulus * InverseModulo(a / g, modulus) % modulus;
+  return Congruence::Of(static_cast<int64_t>(x), modulus);
+}
+
+// Counts the values of x in a span and a residue class that satisfy all of `residues`.
+std::optional<Int128> CountIn(const Span& x, const Congruence& residue_class,
+                              llvm::ArrayRef<Residues> residues, StepBudget* budget) {
+  while (!residues.empty() && residues.front().HoldAlways()) residues = residues.drop_front();
+  if (x.IsEmpty() || residue_class.IsEmpty()) return 0;
+  if (residues.empty()) {
+    const Int128 m = residue_class.modulus();
+    if (residue_class.IsPoint()) return std::nullopt;
+    return FloorOf(x.upper - residue_class.residue(), m) -
+           FloorOf(x.lower - 1 - residue_class.residue(), m);
+  }
+  const Residues& first = residues.front();
+  if (first.span.IsEmpty()) return 0;
+  if (residues.size() == 1 && residue_class.IsAll() && first.a == 1) {
+    // Counts, from 0 on, the y <= n whose residue y mod m is in the span.
+    const Int128 width = first.span.upper - first.span.lower + 1;
+    const auto up_to = [&](Int128 n) {
+      const Int128 periods = FloorOf(n + 1, first.m);
+      const Int128 rest = n + 1 - periods * first.m;
+      return periods * width + std::clamp<Int128>(rest - first.span.lower, 0, width);
+    };
+    return up_to(x.upper + first.offset) - up_to(x.lower + first.offset - 1);
+  }
+  Int128 count = 0;
+  for (Int128 t = first.span.lower; t <= first.span.upper; ++t) {
+    if (!budget->Take(1)) return std::nullopt;
+    const Congruence own = ClassOf(first, t);
+    const Congruence both = own.Intersect(residue_class);
+    // An intersection whose modulus does not fit would be a class that is too large.
+    if (!both.IsEmpty() &&
+        (both.modulus() % own.modulus() != 0 || both.modulus() % residue_class.modulus() != 0)) {
+      return std::nullopt;
+    }
+    const auto part = CountIn(x, both, residues.drop_front(), budget);
+    if (!part) return std::nullopt;
+    count += *part;
+  }
+  return count;
+}
+
+// One component: x in closed form below all points of the other variables.
+class Sweep {
+ public:
+  // Where no variable can be x, all are among the others.
+  Sweep(const IndexingMap& map, const Component& component)
+      : map_(map), point_(map.num_dims() + map.num_symbols()) {
+    for (int i = 0; i < map.num_dims() + map.num_symbols(); ++i) {
+      if (BoundsOf(map, i).IsPoint()) point_[i] = BoundsOf(map, i).lower();
+    }
+    llvm::SmallVector<int, 4> by_size(component.variables);
+    llvm::stable_sort(by_size, [&](int a, int b) { return SizeOf(a) > SizeOf(b); });
+    for (const int variable : by_size) {
+      if (TakeAsX(variable, component)) break;
+    }
+    if (!x_) {
+      for (const int i : component.constraints) {
+        const Constraint& constraint = map.constraints()[i];
+        Condition& condition = conditions_.emplace_back();
+        condition.constant = constraint.expr;
+        condition.span = SpanOf(constraint.interval);
+      }
+    }
+    for (const int variable : component.variables) {
+      if (variable != x_) others_.push_back(variable);
+    }
+  }
+
+  // The points of the other variables; none where they are past int64.
+  std::optional<int64_t> NumSteps() const {
+    Int128 points = 1;
+    for (const int variable : others_) {
+      const Int128 size = SizeOf(variable);
+      if (size > kInt64Max) return std::nullopt;
+      points *= size;
+      if (points > kInt64Max) return std::nullopt;
+    }
+    return static_cast<int64_t>(points);
+  }
+
+  std::optional<Int128> Count(StepBudget* budget) {
+    const std::optional<int64_t> points = NumSteps();
+    if (!points || !budget->Take(*points)) return std::nullopt;
+    for (const int variable : others_) point_[variable] = BoundsOf(map_, variable).lower();
+    llvm::SmallVector<AffineExpr, 8> expressions;
+    for (const Condition& condition : conditions_) expressions.push_back(condition.constant);
+    for (const Condition& condition : conditions_) {
+      if (condition.offset) expressions.push_back(condition.offset);
+    }
+    const ExprProgram program(expressions);
+    Int128 count = 0;
+    do {
+      const std::optional<Int128> here = CountHere(program, budget);
+      if (!here) return std::nullopt;
+      count += *here;
+    } while (Advance());
+    return count;
+  }
+
+ private:
+  // The number of values, past int64 where they are infinitely many.
+  Int128 SizeOf(int variable) const {
+    const Span span = SpanOf(BoundsOf(map_, variable));
+    if (span.lower <= -kFar || span.upper >= kFar) return kFar;
+    return span.upper - span.lower + 1;
+  }
+
+  bool TakeAsX(int variable, const Component& component) {
+    llvm::SmallVector<Condition, 4> conditions;
+    for (const int i : component.constraints) {
+      std::optional<Condition> condition =
+          ConditionOn(variable, map_.constraints()[i], map_.num_dims());
+      if (!condition) return false;
+      conditions.push_back(*std::move(condition));
+    }
+    x_ = variable;
+    conditions_ = std::move(conditions);
+    return true;
+  }
+
+  // The x at the point of the other variables.
+  std::optional<Int128> CountHere(const ExprProgram& program, StepBudget* budget) {
+    const llvm::ArrayRef<int64_t> point = point_;
+    if (!program
+             .Evaluate(point.take_front(map_.num_dims()), point.drop_front(map_.num_dims()),
+                       &values_)
+             .ok()) {
+      return std::nullopt;
+    }
+    Span x = x_ ? SpanOf(BoundsOf(map_, *x_)) : Span{0, 0};
+    residues_.clear();
+    int next_offset = static_cast<int>(conditions_.size());
+    for (const auto& [i, condition] : llvm::enumerate(conditions_)) {
+      const Int128 constant = program.Result(values_, static_cast<int>(i));
+      const Int128 offset = condition.offset ? program.Result(values_, next_offset++) : 0;
+      const Span form = Unscaled(condition.span, condition.c, constant);
+      switch (condition.form) {
+        case Condition::Form::kWithoutX:
+          if (form.lower > 0 || form.upper < 0) return 0;
+          // The form is 0, K alone is in the span.
+          break;
+        case Condition::Form::kLinear:
+          x = x.Meet(form);
+          break;
+        case Condition::Form::kFloor: {
+          const Int128 m = condition.m;
+          const Span y{form.lower <= -kFar / m ? -kFar : form.lower * m,
+                       form.upper >= kFar / m ? kFar : form.upper * m + m - 1};
+          x = x.Meet(Unscaled(y, condition.a, offset));
+          break;
+        }
+        case Condition::Form::kMod:
+          residues_.push_back({condition.a, condition.m,
+                               FloorMod(static_cast<int64_t>(offset), condition.m),
+                               form.Meet({0, condition.m - 1})});
+          break;
+      }
+    }
+    if (x.IsEmpty()) return 0;
+    if (x.lower <= -kFar || x.upper >= kFar) return std::nullopt;
+    return CountIn(x, Congruence::All(), residues_, budget);
+  }
+
+  // The next point of the other variables; false after the last.
+  bool Advance() {
+    for (const int variable : llvm::reverse(others_)) {
+      const Interval& bounds = BoundsOf(map_, variable);
+      if (point_[variable] < bounds.upper()) {
+        ++point_[variable];
+        return true;
+      }
+      point_[variable] = bounds.lower();
+    }
+    return false;
+  }
+
+  const IndexingMap& map_;
+  std::optional<int> x_;
+  llvm::SmallVector<int, 4> others_;
+  llvm::SmallVector<Condition, 4> conditions_;
+  llvm::SmallVector<Residues, 2> residues_;  // of the point
+  llvm::SmallVector<int64_t, 8> point_;      // x at 0
+  ExprProgram::Workspace values_;
+};
+
+// The product of the sizes.
+Interval CountCandidates(const IndexingMap& map, const Component& component) {
+  Interval count = Interval::Point(1);
+  for (const int variable : component.variables)
+    count = count.Mul(CountOf(BoundsOf(map, variable)));
+  return count;
+}
+
+// A variable without which the component falls apart, and about how many steps it then takes to
+// count for each of its values.
+struct Cut {
+  int variable;
+  Int128 steps;
+};
+
+IndexingMap With(const IndexingMap& map, int variable, int64_t value) {
+  IndexingMap at = map;
+  Variable& changed = variable < map.num_dims() ? at.mutable_dim(variable)
+                      : variable < map.num_dims() + map.num_ranges()
+                          ? at.mutable_range(variable - map.num_dims())
+                          : at.mutable_runtime(variable - map.num_dims() - map.num_ranges());
+  changed.bounds = Interval::Point(value);
+  return at;
+}
+
+// The cut of the fewest steps; none where no variable parts the others.
+std::optional<Cut> CutOf(const IndexingMap& map, const Component& component) {
+  // What a component costs beside its steps.
+  constexpr int64_t kStepsOfComponent = 64;
+  std::optional<Cut> best;
+  for (const int variable : component.variables) {
+    const Interval& bounds = BoundsOf(map, variable);
+    const std::optional<int64_t> size = bounds.Size();
+    if (!size) continue;
+    Int128 steps = 0;
+    int num_parts = 0;
+    for (const Component& part : ComponentsOf(With(map, variable, bounds.lower()))) {
+      if (part.constraints.empty() || part.variables.empty()) continue;
+      const std::optional<int64_t> of_part = Sweep(map, part).NumSteps();
+      // The number is kept within int64, so that products fit.
+      steps = std::min<Int128>(steps + kStepsOfComponent + of_part.value_or(kInt64Max), kInt64Max);
+      ++num_parts;
+    }
+    steps *= *size;
+    if (num_parts > 1 && (!best || steps < best->steps)) best = Cut{variable, steps};
+  }
+  return best;
+}
+
+// The points of a component, where a cut makes that shorter than one sweep.
+std::optional<Interval> CountByCut(const IndexingMap& map, const Component& component,
+                                   int64_t steps_of_sweep, StepBudget* budget) {
+  constexpr int64_t kFewSteps = 4096;
+  if (steps_of_sweep <= kFewSteps) return std::nullopt;
+  const std::optional<IndexingMap> alone = MapOfComponent(map, component);
+  if (!alone) return std::nullopt;
+  const std::optional<Cut> cut = CutOf(*alone, AllOf(*alone));
+  if (!cut || cut->steps >= steps_of_sweep) return std::nullopt;
+  const Interval& bounds = BoundsOf(*alone, cut->variable);
+  // Each value takes a step here, and some of the question's time.
+  constexpr int64_t kStepsOfQuestionForValue = 2;
+  if (*bounds.Size() > budget->left()) return std::nullopt;
+  Interval count = Interval::Point(0);
+  for (int64_t i = 0; i < *bounds.Size(); ++i) {
+    if (!budget->Take(1) || !QuestionBudget::Spend(kStepsOfQuestionForValue)) return std::nullopt;
+    const Interval here = CountPoints(With(*alone, cut->variable, bounds.lower() + i), budget);
+    if (!here.IsPoint()) return std::nullopt;
+    count = count.Add(here);
+  }
+  return count;
+}
+
+}  // namespace
+
+Interval CountOf(Int128 count) {
+  const std::optional<int64_t> narrow = NarrowToInt64(count);
+  return narrow ? Interval::Point(*narrow) : Interval::AtLeast(kInt64Max);
+}
+
+Interval CountOf(const Interval& values) {
+  const std::optional<int64_t> size = values.Size();
+  return size ? Interval::Point(*size) : Interval::AtLeast(kInt64Max);
+}
+
+Interval CountBetween(const Interval& least, const Interval& most) {
+  if (least.IsEmpty() || most.IsEmpty()) return Interval::Empty();
+  return Interval::AtLeast(least.lower())
+      .Intersect(most.has_upper() ? Interval::AtMost(most.upper()) : Interval::All());
+}
+
+Interval CountPoints(const IndexingMap& map, StepBudget* budget) {
+  const QuestionBudget question;
+  if (map.IsKnownEmpty()) return Interval::Point(0);
+  Interval count = Interval::Point(1);
+  for (const Component& component : ComponentsOf(map)) {
+    const Interval candidates = CountCandidates(map, component);
+    if (component.constraints.empty()) {
+      count = count.Mul(candidates);
+      continue;
+    }
+    Sweep sweep(map, component);
+    const int64_t steps = sweep.NumSteps().value_or(kInt64Max);
+    if (const std::optional<Interval> by_cut = CountByCut(map, component, steps, budget)) {
+      count = count.Mul(*by_cut);
+      continue;
+    }
+    if (const std::optional<Int128> points = sweep.Count(budget)) {
+      if (*points == 0) return Interval::Point(0);
+      count = count.Mul(CountOf(*points));
+      continue;
+    }
+    const std::optional<IndexingMap> alone = MapOfComponent(map, component);
+    const bool has_point = alone && DomainHasIntegerPoint(*alone, budget) == Answer::kYes;
+    count = count.Mul(CountBetween(Interval::Point(has_point ? 1 : 0), candidates));
+  }
+  return count;
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,546 @@
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/affine/normal_form/simplifier.h"
+#include "xla_indexing/affine/spelling/evident_form.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/map/expr/constraint_form.h"
+#include "xla_indexing/map/expr/expr_util.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/sets/has_integer_point.h"
+#include "xla_indexing/map/simplify/combine_residues.h"
+#include "xla_indexing/map/simplify/equalities.h"
+#include "xla_indexing/map/simplify/joined_relation.h"
+
+namespace xla_indexing {
+
+using internal::Combined;
+using internal::CombineResidues;
+using internal::ConstraintState;
+using internal::Equalities;
+using internal::EvidentFormOf;
+using internal::ExprSimplifier;
+using internal::GivesName;
+using internal::HasIntegerPoint;
+using internal::IsEquality;
+using internal::IsEvidentForm;
+using internal::JoinedRelation;
+using internal::LinearSum;
+using internal::NormalizeConstraint;
+using internal::ResidueFact;
+using internal::ResidueFactOf;
+using internal::Term;
+using internal::VariablesOf;
+using ::mlir::AffineExpr;
+
+namespace {
+
+// Whether nothing is to be done about the range variables of a map without constraints but what
+// Simplify() does: they have several values, and each is a result, first used in their order, and in
+// no sum.
+bool AreRangesResults(const IndexingMap& map) {
+  if (llvm::any_of(map.ranges(), [](const Variable& range) { return range.bounds.IsPoint(); })) {
+    return false;
+  }
+  int used = 0;
+  for (const AffineExpr result : map.results()) {
+    if (const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(result)) {
+      const auto position = static_cast<int>(symbol.getPosition());
+      if (position >= map.num_ranges()) continue;  // A runtime variable, which stays.
+      if (position > used) return false;
+      used = std::max(used, position + 1);
+    } else if (result.getKind() != mlir::AffineExprKind::DimId) {
+      llvm::BitVector ranges(map.num_ranges());
+      internal::MarkSymbols(result, &ranges);
+      if (ranges.any()) return false;
+    }
+  }
+  return used == map.num_ranges();
+}
+
+const char* RuleOf(ConstraintState state) {
+  switch (state) {
+    case ConstraintState::kImplied:
+      return "intervals say all of the constraint";
+    case ConstraintState::kUnsatisfiable:
+      return "no point satisfies the constraint";
+    case ConstraintState::kKept:
+      break;
+  }
+  return "normal form of the constraint";
+}
+
+// How many digits a dividend has that may cut across each other, in the division of an expression
+// that has the most of them: floordivs, and mods twice, in sums of several summands.
+int CrossingDigits(AffineExpr expr) {
+  int most = 0;
+  // The sums that are still to be looked at.
+  llvm::SmallVector<AffineExpr, 8> sums = {expr};
+  llvm::SmallVector<AffineExpr, 8> pending;
+  for (bool is_dividend = false; !sums.empty(); is_dividend = true) {
+    int digits = 0;
+    int summands = 0;
+    pending.push_back(sums.pop_back_val());
+    while (!pending.empty()) {
+      const AffineExpr next = pending.pop_back_val();
+      const auto binary = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(next);
+      if (binary && next.getKind() == mlir::AffineExprKind::Add) {
+        pending.push_back(binary.getLHS());
+        pending.push_back(binary.getRHS());
+      } else if (binary && next.getKind() == mlir::AffineExprKind::Mul) {
+        pending.push_back(binary.getLHS());
+      } else {
+        summands += next.getKind() != mlir::AffineExprKind::Constant;
+        if (!binary) continue;
+        digits += next.getKind() == mlir::AffineExprKind::Mod ? 2 : 1;
+        sums.push_back(binary.getLHS());
+      }
+    }
+    if (is_dividend && summands > 1) most = std::max(most, digits);
+  }
+  return most;
+}
+
+// Whether an expression has a division by another number, in no other division.
+bool HasDivisorOtherThan(AffineExpr expr, int64_t m) {
+  const LinearSum sum = LinearSum::FromExpr(expr);
+  return llvm::any_of(sum.terms(), [m](const Term& term) {
+    const auto division = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(term.atom);
+    const auto divisor =
+        division ? llvm::dyn_cast<mlir::AffineConstantExpr>(division.getRHS()) : nullptr;
+    return divisor && divisor.getValue() != m;
+  });
+}
+
+// Maps of more variables are not looked at as thoroughly: what a question may take is better spent
+// on other maps.
+constexpr int kFewVariables = 8;
+
+// Whether what has been simplified may have another form still: what is known when a division is
+// looked at may be said in a shorter way once all of them have been. A map of few variables is
+// always looked at again, which costs little; a map of many only where it is likely to change, since
+// what a question may take is better spent on other maps.
+bool MayChangeAgain(const IndexingMap& map) {
+  if (map.num_dims() + map.num_symbols() <= kFewVariables) return true;
+  if (llvm::any_of(map.constraints(), IsEquality)) return true;
+  int few_digits = 2;
+  for (const Constraint& constraint : map.constraints()) {
+    const std::optional<ResidueFact> fact = ResidueFactOf(constraint);
+    if (!fact) continue;
+    // Where residues are known, floors that are no quotients by their modulus have several forms.
+    few_digits = 1;
+    if (llvm::any_of(map.results(), [&](AffineExpr result) {
+          return HasDivisorOtherThan(result, fact->residues.modulus());
+        })) {
+      return true;
+    }
+  }
+  const auto crosses = [&](AffineExpr expr) { return CrossingDigits(expr) >= few_digits; };
+  return llvm::any_of(map.results(), crosses) ||
+         llvm::any_of(map.constraints(), [&](const Constraint& c) { return crosses(c.expr); });
+}
+
+}  // namespace
+
+bool IndexingMap::Simplify(const SimplifyOptions& options) {
+  const bool ranges_stay =
+      num_ranges() == 0 || (constraints_.empty() && !IsKnownEmpty() && AreRangesResults(*this));
+  if (options.keep_variables || ranges_stay) {
+    return SimplifyFunction(
+        {.num_dims = num_dims(), .ranges = true, .runtimes = true, .trace = options.trace});
+  }
+  JoinedRelation relation(std::move(*this));
+  const bool changed = relation.Simplify(options.trace);
+  *this = std::move(relation).TakeMap();
+  if (!IsKnownEmpty()) return changed;
+  // It had range variables, which an empty map does without.
+  *this = MakeEmpty(context(), num_dims(), 0, num_runtimes(), num_results());
+  return true;
+}
+
+bool IndexingMap::SimplifyFunction(const FunctionOptions& options) {
+  bool has_integer_point = false;
+  bool is_settled = false;
+  if (!SimplifyOnce(options, &has_integer_point, &is_settled)) return false;
+  if (is_settled || !MayChangeAgain(*this)) return true;
+  const QuestionBudget question;
+  // Nearly always the second pass finds nothing.
+  constexpr int kMaxPasses = 6;
+  for (int pass = 1; pass < kMaxPasses && !QuestionBudget::IsSpent(); ++pass) {
+    const bool changed = SimplifyOnce(options, &has_integer_point, &is_settled);
+    if (!changed || is_settled || !MayChangeAgain(*this)) break;
+  }
+  return true;
+}
+
+namespace {
+
+// Whether the simplifier of the map gives a form back that it has given for an expression: the form is
+// made of the same sum, or is simplified once more. Here that takes a part of what it takes in another
+// pass, and is done where there would be one anyway.
+bool ComesBack(AffineExpr form, AffineExpr of, const IndexingMap& map, ExprSimplifier& simplifier) {
+  return simplifier.Evaluate(form) == simplifier.Evaluate(of) ||
+         (map.num_dims() + map.num_symbols() <= kFewVariables && simplifier.Simplify(form) == form);
+}
+
+}  // namespace
+
+bool IndexingMap::SimplifyResults(RuleTrace* trace, bool* is_settled) {
+  const auto range_of = [this](AffineExpr variable) {
+    const Variable* found = FindVariable(variable);
+    return found != nullptr ? &found->bounds : nullptr;
+  };
+  const auto stays = [&](AffineExpr result) { return IsEvidentForm(result, range_of); };
+  const auto* const first = llvm::find_if_not(results(), stays);
+  if (first == results().end()) return false;
+  const QuestionBudget question;
+  std::optional<ExprSimplifier> simplifier;
+  llvm::SmallVector<AffineExpr, 4> simplified(results().begin(), first);
+  *is_settled = true;
+  for (const AffineExpr result : results().drop_front(simplified.size())) {
+    if (stays(result)) {
+      simplified.push_back(result);
+      continue;
+    }
+    // Rules are recorded where they are used.
+    AffineExpr form = trace == nullptr ? EvidentFormOf(result, range_of) : AffineExpr();
+    bool result_is_settled = static_cast<bool>(form);
+    if (!form) {
+      if (!simplifier) {
+        simplifier.emplace(context(), DimBounds(), SymbolBounds());
+        simplifier->TraceTo(trace);
+      }
+      form = simplifier->Simplify(result, &result_is_settled);
+    }
+    simplified.push_back(form);
+    if (result_is_settled || !*is_settled || stays(form)) continue;
+    simplifier->TraceTo(nullptr);
+    *is_settled = ComesBack(form, result, *this, *simplifier);
+    simplifier->TraceTo(trace);
+  }
+  if (llvm::equal(simplified, results())) return false;
+  affine_map_ = mlir::AffineMap::get(num_dims(), num_symbols(), simplified, context());
+  return true;
+}
+
+namespace {
+
+bool IsFact(const Constraint& constraint) { return ResidueFactOf(constraint).has_value(); }
+
+// What came of one look at every constraint.
+struct ConstraintRound {
+  Constraints kept;
+  bool narrowed = false;     // some interval of a variable
+  bool shortened = false;    // some constraint, by an equality
+  bool found_value = false;  // of a variable
+  bool combined = false;     // some residues
+  bool is_unsatisfiable = false;
+
+  void Narrow(AffineExpr variable, const Interval& interval, Interval* bounds, RuleTrace* trace) {
+    const Interval narrower = bounds->Intersect(interval);
+    if (narrower == *bounds) return;
+    if (trace) trace->push_back({"a constraint narrows", variable, variable, *bounds, narrower});
+    *bounds = narrower;
+    narrowed = true;
+    if (narrower.IsPoint()) found_value = true;
+    if (narrower.IsEmpty()) is_unsatisfiable = true;
+  }
+};
+
+using Narrow = llvm::function_ref<void(AffineExpr variable, Interval interval)>;
+
+void NormalizeConstraints(ExprSimplifier& simplifier, llvm::ArrayRef<Constraint> constraints,
+                          Narrow narrow, RuleTrace* trace, ConstraintRound* round) {
+  for (Constraint constraint : constraints) {
+    const Constraint given = constraint;
+    const ConstraintState state = NormalizeConstraint(simplifier, constraint, narrow);
+    if (trace && (state != ConstraintState::kKept || !(given == constraint))) {
+      trace->push_back(
+          {RuleOf(state), given.expr, constraint.expr, given.interval, constraint.interval});
+    }
+    if (state == ConstraintState::kUnsatisfiable) round->is_unsatisfiable = true;
+    if (state != ConstraintState::kKept) continue;
+    round->kept.push_back(constraint);
+    if (std::optional<ResidueFact> fact = ResidueFactOf(constraint)) {
+      simplifier.Assume(fact->sum, fact->residues);
+    }
+  }
+}
+
+// Residues first, which what is assumed of sums can use.
+void AssumeAll(llvm::ArrayRef<Constraint> constraints, ExprSimplifier* simplifier) {
+  for (const Constraint& constraint : constraints) {
+    if (std::optional<ResidueFact> fact = ResidueFactOf(constraint)) {
+      simplifier->Assume(fact->sum, fact->residues);
+    }
+  }
+  Equalities(constraints, [](const Constraint&) { return true; }).AssumeResidues(simplifier);
+  const bool has_names = llvm::any_of(constraints, GivesName);
+  for (const Constraint& constraint : constraints) {
+    if (IsFact(constraint) || (has_names && IsEquality(constraint))) continue;
+    simplifier->Assume(LinearSum::FromExpr(constraint.expr), constraint.interval);
+  }
+}
+
+// Puts what the equalities among the constraints make of the others in their place, without those
+// that follow from them.
+void ShortenConstraints(const IndexingMap& map, llvm::function_ref<bool(const Constraint&)> may_use,
+                        Narrow narrow, RuleTrace* trace, ConstraintRound* round) {
+  for (size_t i = 0; i < round->kept.size();) {
+    Constraint constraint = round->kept[i];
+    Constraints others = round->kept;
+    others.erase(others.begin() + i);
+    ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
+    Equalities(others, [](const Constraint&) { return true; }).AssumeResidues(&simplifier);
+    const ConstraintState state =
+        Equalities(others, may_use).Shorten(&constraint, &simplifier, narrow);
+    if (state == ConstraintState::kUnsatisfiable) round->is_unsatisfiable = true;
+    if (round->is_unsatisfiable) return;
+    const Constraint given = round->kept[i];
+    if (state == ConstraintState::kKept && constraint == given) {
+      ++i;
+      continue;
+    }
+    round->shortened = true;
+    if (trace) {
+      trace->push_back({"equalities say it shorter", given.expr, constraint.expr, given.interval,
+                        constraint.interval});
+    }
+    if (state == ConstraintState::kImplied) {
+      round->kept = std::move(others);
+    } else {
+      round->kept[i++] = constraint;
+    }
+  }
+}
+
+// The variables of constraints that share variables with others, those on residues left out. What
+// is to be known of other variables a constraint by itself has said.
+llvm::SmallBitVector VariablesOfSeveral(const IndexingMap& map,
+                                        llvm::ArrayRef<Constraint> constraints) {
+  const unsigned count = map.num_dims() + map.num_symbols();
+  llvm::SmallBitVector in_one(count);
+  llvm::SmallBitVector in_several(count);
+  llvm::SmallVector<llvm::SmallBitVector, 4> variables_of;
+  if (constraints.size() < 2) return in_several;
+  for (const Constraint& constraint : constraints) {
+    if (IsFact(constraint)) continue;
+    variables_of.emplace_back(count);
+    for (const int variable : VariablesOf(constraint.expr, map.num_dims())) {
+      variables_of.back().set(variable);
+    }
+    llvm::SmallBitVector again = in_one;
+    again &= variables_of.back();
+    in_several |= again;
+    in_one |= variables_of.back();
+  }
+  llvm::SmallBitVector result(count);
+  for (const llvm::SmallBitVector& variables : variables_of) {
+    if (variables.anyCommon(in_several)) result |= variables;
+  }
+  return result;
+}
+
+enum class Outcome {
+  kStays,
+  kAgain,      // the constraints have to be looked at again
+  kShortened,  // likewise, and some may be on one expression now
+  kEmpty,      // no point satisfies them
+};
+
+// What is known while constraints are looked at.
+struct Knowledge {
+  // With the residues of all constraints, once they have been looked at.
+  ExprSimplifier& residues;
+  // With all constraints, where they are more than residues.
+  std::optional<ExprSimplifier> all;
+};
+
+// Looks once at all constraints. `may_go_on` says whether they may be looked at again.
+Outcome LookAtConstraints(const IndexingMap& map, llvm::ArrayRef<Constraint> constraints,
+                          llvm::function_ref<bool(const Constraint&)> may_use, Narrow narrow,
+                          bool may_go_on, RuleTrace* trace, Knowledge* knowledge,
+                          ConstraintRound* round) {
+  NormalizeConstraints(knowledge->residues, constraints, narrow, trace, round);
+  if (round->is_unsatisfiable) return Outcome::kEmpty;
+  const Combined residues = CombineResidues(round->kept, map.context());
+  if (residues == Combined::kUnsatisfiable) return Outcome::kEmpty;
+  round->combined = residues == Combined::kSome;
+  if (trace && round->combined) trace->push_back({"residues of one sum are one constraint"});
+  // A constraint that has become one on residues was not known to those before it.
+  const bool may_say_more =
+      round->narrowed || !std::is_partitioned(round->kept.begin(), round->kept.end(), IsFact);
+  // Constraints grow fewer by combining, variables with several values by finding one: this ends.
+  const bool ends = round->combined || round->found_value;
+  if (!QuestionBudget::IsSpent() && (ends || (may_go_on && may_say_more))) return Outcome::kAgain;
+  may_go_on = may_go_on && !QuestionBudget::IsSpent();
+  if (may_go_on && llvm::any_of(round->kept, IsEquality) && llvm::none_of(round->kept, GivesName)) {
+    ShortenConstraints(map, may_use, narrow, trace, round);
+    if (round->is_unsatisfiable) return Outcome::kEmpty;
+    if (round->shortened || round->narrowed) return Outcome::kShortened;
+  }
+  if (!round->narrowed && llvm::all_of(round->kept, IsFact)) return Outcome::kStays;
+  ExprSimplifier& all = knowledge->all.emplace(map.context(), map.DimBounds(), map.SymbolBounds());
+  AssumeAll(round->kept, &all);
+  if (!may_go_on || map.num_dims() + map.num_symbols() > kFewVariables) return Outcome::kStays;
+  // Several constraints together may leave less of a variable than each of them.
+  const llvm::SmallBitVector variables = VariablesOfSeveral(map, round->kept);
+  for (const unsigned i : variables.set_bits()) {
+    const auto num_dims = static_cast<unsigned>(map.num_dims());
+    const AffineExpr variable = i < num_dims
+                                    ? mlir::getAffineDimExpr(i, map.context())
+                                    : mlir::getAffineSymbolExpr(i - num_dims, map.context());
+    narrow(variable, all.Range(variable));
+  }
+  if (round->is_unsatisfiable) return Outcome::kEmpty;
+  return round->narrowed ? Outcome::kShortened : Outcome::kStays;
+}
+
+// The normal forms of the map's results, the least under the equalities whose variables may all come
+// into the expression, or are in it already. `*are_settled` becomes false where simplifying them anew may
+// change something, which is not asked where it is false before.
+llvm::SmallVector<AffineExpr, 4> LeastForms(const IndexingMap& map,
+                                            llvm::function_ref<bool(int variable)> may_come,
+                                            ExprSimplifier& simplifier, RuleTrace* trace,
+                                            bool* are_settled) {
+  llvm::SmallVector<AffineExpr, 4> forms;
+  llvm::SmallVector<bool, 4> is_settled(map.num_results(), false);
+  simplifier.TraceTo(trace);
+  for (const auto& [result, settled] : llvm::zip_equal(map.results(), is_settled)) {
+    forms.push_back(simplifier.Simplify(result, &settled));
+  }
+  simplifier.TraceTo(nullptr);
+  for (const auto& [form, result, settled] : llvm::zip_equal(forms, map.results(), is_settled)) {
+    *are_settled = *are_settled && (settled || ComesBack(form, result, map, simplifier));
+  }
+  const llvm::ArrayRef<Constraint> constraints = map.constraints();
+  if (llvm::none_of(constraints, IsEquality)) return forms;
+  const int num_dims = map.num_dims();
+  for (AffineExpr& form : forms) {
+    const auto in_form = VariablesOf(form, num_dims);
+    const Equalities equalities(constraints, [&](const Constraint& equality) {
+      return llvm::all_of(VariablesOf(equality.expr, num_dims), [&](int variable) {
+        return may_come(variable) || llvm::is_contained(in_form, variable);
+      });
+    });
+    if (equalities.empty()) continue;
+    *are_settled = false;
+    const AffineExpr least = equalities.Least(form, &simplifier);
+    if (trace && least != form) trace->push_back({"equalities say it shorter", form, least});
+    form = least;
+  }
+  return forms;
+}
+
+// Whether a constraint on residues shares variables with another constraint.
+bool SharesVariables(const Constraint& residues, llvm::ArrayRef<Constraint> constraints,
+                     int num_dims) {
+  const auto variables = VariablesOf(residues.expr, num_dims);
+  return llvm::any_of(constraints, [&](const Constraint& other) {
+    return !(other == residues) &&
+           llvm::any_of(VariablesOf(other.expr, num_dims),
+                        [&](int variable) { return llvm::is_contained(variables, variable); });
+  });
+}
+
+// Whether looking anew at constraints that became `constraints`, sorted and merged, would change
+// nothing: each has its form on the box, says no more than one of them, and what is assumed of
+// residues says nothing of the others.
+bool AreSettled(llvm::ArrayRef<Constraint> constraints, llvm::ArrayRef<Constraint> before,
+                int num_dims, llvm::function_ref<const Interval*(AffineExpr)> range_of) {
+  return llvm::all_of(constraints, [&](const Constraint& constraint) {
+    const bool is_mod = constraint.expr.getKind() == mlir::AffineExprKind::Mod;
+    const bool begins_with_zero =
+        constraint.interval.has_lower() && constraint.interval.lower() == 0;
+    return (is_mod ? begins_with_zero : !constraint.interval.IsPoint()) &&
+           IsEvidentForm(constraint.expr, range_of) && llvm::is_contained(before, constraint) &&
+           !(is_mod && SharesVariables(constraint, constraints, num_dims));
+  });
+}
+
+}  // namespace
+
+bool IndexingMap::SimplifyOnce(const FunctionOptions& options, bool* has_integer_point,
+                               bool* is_settled) {
+  RuleTrace* const trace = options.trace;
+  if (constraints_.empty() && !IsKnownEmpty()) return SimplifyResults(trace, is_settled);
+  const QuestionBudget question;
+  const IndexingMap before = *this;
+  const auto make_empty = [&] {
+    *this = MakeEmpty(context(), num_dims(), num_ranges(), num_runtimes(), num_results());
+    return *this != before;
+  };
+  if (IsKnownEmpty()) return make_empty();
+  const auto may_come = [&](int variable) {
+    if (variable < num_dims()) return variable < options.num_dims;
+    return variable < num_dims() + num_ranges() ? options.ranges : options.runtimes;
+  };
+  const auto may_use = [&](const Constraint& equality) {
+    return llvm::all_of(VariablesOf(equality.expr, num_dims()), may_come);
+  };
+
+  // A constraint that narrows a variable can make others say more, until nothing becomes narrower.
+  // Nearly all end in two rounds; what is not found in many is left to the constraints that stay.
+  constexpr int kMaxRounds = 24;
+  for (int num_rounds = 1;; ++num_rounds) {
+    ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
+    simplifier.TraceTo(trace);
+    // Residues first: what they say is known when the others are looked at.
+    if (!std::is_partitioned(constraints_.begin(), constraints_.end(), IsFact)) {
+      std::stable_partition(constraints_.begin(), constraints_.end(), IsFact);
+    }
+    ConstraintRound round;
+    const auto narrow = [&](AffineExpr variable, Interval interval) {
+      round.Narrow(variable, interval, &FindVariable(variable)->bounds, trace);
+    };
+    Knowledge knowledge{simplifier, std::nullopt};
+    const Outcome outcome = LookAtConstraints(*this, constraints_, may_use, narrow,
+                                              num_rounds < kMaxRounds, trace, &knowledge, &round);
+    if (outcome == Outcome::kEmpty) return make_empty();
+    if (outcome == Outcome::kAgain) {
+      constraints_ = std::move(round.kept);
+      if (round.combined) --num_rounds;
+      continue;
+    }
+    if (outcome == Outcome::kShortened) {
+      SetConstraints(std::move(round.kept));
+      if (IsKnownEmpty()) return make_empty();
+      continue;
+    }
+    if (!*has_integer_point) {
+      const Answer answer = HasIntegerPoint(DimBounds(), SymbolBounds(), round.kept);
+      if (answer == Answer::kNo) {
+        if (trace) trace->push_back({"no integer point satisfies all constraints"});
+        return make_empty();
+      }
+      *has_integer_point = answer == Answer::kYes;
+    }
+    SetConstraints(round.kept);
+    if (IsKnownEmpty()) return make_empty();
+    const auto range_of = [this](AffineExpr variable) {
+      const Variable* found = FindVariable(variable);
+      return found != nullptr ? &found->bounds : nullptr;
+    };
+    *is_settled =
+        num_rounds < kMaxRounds && AreSettled(constraints_, round.kept, num_dims(), range_of);
+    affine_map_ = mlir::AffineMap::get(
+        num_dims(), num_symbols(),
+        LeastForms(*this, may_come, knowledge.all ? *knowledge.all : simplifier, trace, is_settled),
+        context());
+    return *this != before;
+  }
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,211 @@
+// While: r = f^T(init), where f is the body and T the first number for which the condition c does
+// not hold of f^T(init).
+//
+// A leaf of the result reads what f^T reads: the maps of the body composed T times
+// (ops/loops/loop_iterations.h). Where the body changes a leaf, T decides what it is, so that it
+// also reads what the condition reads of f^0(init), .., f^T(init), as a conditional reads its
+// predicate. A leaf that the body passes through is init's whatever T is, and reads nothing else.
+//
+// T is known where the loop is counted (ops/values/loop_counter.h). Where it is not, what the
+// condition reads wholly is all that is to be said of a leaf (ops/loops/whole_leaves.h).
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/ops/answers/leaf_relation.h"
+#include "xla_indexing/ops/loops/body/loop_body.h"
+#include "xla_indexing/ops/loops/closure/loop_closure.h"
+#include "xla_indexing/ops/loops/loop_iterations.h"
+#include "xla_indexing/ops/loops/whole_leaves.h"
+#include "xla_indexing/ops/rules/frame/builders.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+
+// What the condition reads of leaves, from where maps lead to them.
+OperandIndexingSet ToCondition(const LoopBody& body, const LeafSets& sets, const Shape& from) {
+  OperandIndexingSet reached;
+  BuildContext& build = body.build();
+  const HloComputation& condition = *body.loop().while_condition();
+  for (const auto& [leaf, set] : sets) {
+    if (build.options.computations->LeavesReached(condition, {0, leaf}).empty()) continue;
+    for (const IndexingEntry& entry : build.ReachOf(body.Called(condition), {0, leaf})) {
+      reached.Add(ComposeOrWiden(set, body.InAnyIteration(entry.indexing), from,
+                                 Shape::Scalar(ElementType::kPred), build.mlir_context));
+    }
+  }
+  return reached;
+}
+
+// Forwards from an array of shape `from` to the scalar that the condition yields, at whichever
+// iteration. `all` is where all iterations lead, which any number does where none is known.
+OperandIndexingSet ReachOfCondition(const LoopBody& body, const LeafSets& start,
+                                    const LeafSets& all, const Shape& from) {
+  if (!llvm::any_of(start, [&](const auto& place) { return body.LeadsToCondition(place.first); })) {
+    return {};
+  }
+  if (body.IsBeyondClosing()) return ToCondition(body, all, from);
+  if (std::optional<OperandIndexingSet> closed = ReachOfConditionInClosedForm(body, start)) {
+    return *std::move(closed);
+  }
+  if (!body.count()) return ToCondition(body, all, from);
+  IterationComposer composer(body);
+  LeafSets sets = start;
+  OperandIndexingSet reached = ToCondition(body, sets, from);
+  for (int64_t k = 0; k < *body.count(); ++k) {
+    LeafSets next;
+    if (k < kMaxSingleIterations) next = composer.Through(sets, from, body.IterationOf(k));
+    if (k >= kMaxSingleIterations || composer.IsTooMuch(next)) {
+      return ToCondition(body, AnyIterations(body, start, from).sets, from);
+    }
+    if (!composer.depends_on_number() && next == sets) break;
+    sets = std::move(next);
+    reached.Add(ToCondition(body, sets, from));
+  }
+  reached.Simplify();
+  return reached;
+}
+
+LeafSets FindReadByCondition(const LoopBody& body) {
+  if (!body.IsBeyondClosing()) {
+    if (std::optional<LeafSets> closed = ReadByConditionInClosedForm(body)) {
+      return *std::move(closed);
+    }
+  }
+  const HloComputation& condition = *body.loop().while_condition();
+  const Shape& decision = condition.root_instruction()->shape();
+  LeafSets reads;
+  for (const IndexingEntry& entry : body.build().ReadOf(body.Called(condition), 0)) {
+    OperandIndexingSet& set = reads[entry.operand_leaf];
+    set.Add(body.InAnyIteration(entry.indexing));
+    set.Simplify();
+  }
+  if (!body.count() || *body.count() > kMaxSingleIterations || body.IsBeyondClosing()) {
+    return AnyIterations(body, reads, decision).sets;
+  }
+  IterationComposer composer(body);
+  LeafSets all = reads;
+  for (int64_t k = 0; k < *body.count(); ++k) {
+    LeafSets next = composer.Through(all, decision, body.IterationOf(k));
+    AddAll(body, reads, &next);
+    if (composer.IsTooMuch(next)) return AnyIterations(body, reads, decision).sets;
+    const bool is_stable = !composer.depends_on_number() && next == all;
+    all = std::move(next);
+    if (is_stable) break;
+  }
+  return all;
+}
+
+// Backwards from the scalar that the condition yields, at whichever iteration.
+const LeafSets& ReadByCondition(const LoopBody& body) {
+  std::optional<LeafSets>& known = body.memo().read_by_condition;
+  if (!known) known = FindReadByCondition(body);
+  return *known;
+}
+
+// (d..) -> (), and ()[s..] -> (s..).
+OperandIndexing ToScalar(const Shape& from, mlir::MLIRContext* context) {
+  return MapBuilder(from, Shape::Scalar(ElementType::kPred), context).Build({});
+}
+
+OperandIndexing FromScalar(const Shape& to, mlir::MLIRContext* context) {
+  const Shape scalar = Shape::Scalar(ElementType::kPred);
+  MapBuilder builder(scalar, to, context);
+  llvm::SmallVector<AffineExpr, 4> indices;
+  for (const int64_t size : to.dimensions()) indices.push_back(builder.AddRangeOverAxis(size));
+  return builder.Build(indices);
+}
+
+// Whether adding these maps to all of a leaf, over-approximate, makes a difference: where one has a
+// better label, or leads to other devices.
+bool AddToWholeLeaf(const OperandIndexingSet& set) {
+  return llvm::any_of(set, [](const OperandIndexing& map) {
+    return map.IsExact() || map.replica_map() != nullptr;
+  });
+}
+
+// What a leaf that the body changes reads of the leaves that the condition does not read wholly.
+LeafSets ReadButForWhole(const LoopBody& body, int64_t output_leaf,
+                         const std::map<int64_t, int64_t>& whole) {
+  mlir::MLIRContext* context = body.build().mlir_context;
+  const Shape& from = body.Leaf(output_leaf);
+  const OperandIndexingSet identity(IdentityIndexing(from, context));
+  auto [reads, are_whole_leaves] = AllIterations(body, {{output_leaf, identity}}, from);
+  const OperandIndexingSet to_scalar(ToScalar(from, context));
+  for (const auto& [leaf, set] : ReadByCondition(body)) {
+    if (whole.contains(leaf)) continue;
+    if (are_whole_leaves && reads.contains(leaf) && !AddToWholeLeaf(set)) continue;
+    reads[leaf].Add(ComposeOrWiden(to_scalar, set, from, body.Leaf(leaf), context));
+  }
+  std::erase_if(reads, [&](const auto& read) { return whole.contains(read.first); });
+  for (auto& [leaf, set] : reads) set.Simplify();
+  return std::move(reads);
+}
+
+}  // namespace
+
+void WhileOutputToInput(BuildContext& build, int64_t output_leaf) {
+  if (build.options.computations == nullptr) {
+    UnanalysedOutputToInput(build, output_leaf);
+    return;
+  }
+  const LoopBody body(build, Direction::kOutputToInput);
+  if (body.PassesThrough(output_leaf)) {
+    build.Add(output_leaf, 0, output_leaf,
+              IdentityIndexing(body.Leaf(output_leaf), build.mlir_context));
+    return;
+  }
+  const std::map<int64_t, int64_t>& whole = WholeLeavesOf(body);
+  LeafSets reads;
+  if (static_cast<int64_t>(whole.size()) < build.instruction.shape().LeafCount()) {
+    reads = ReadButForWhole(body, output_leaf, whole);
+  }
+  for (const auto& [leaf, k] : whole) reads[leaf] = ThroughCondition(body, output_leaf, leaf, k);
+  for (auto& [leaf, set] : reads) build.Add(output_leaf, 0, leaf, std::move(set));
+}
+
+void WhileInputToOutput(BuildContext& build, int64_t operand, int64_t operand_leaf) {
+  if (build.options.computations == nullptr) {
+    UnanalysedInputToOutput(build, operand, operand_leaf);
+    return;
+  }
+  const Shape& state = build.instruction.shape();
+  const Shape& from = state.Leaf(operand_leaf);
+  const OperandIndexingSet identity(IdentityIndexing(from, build.mlir_context));
+  const LoopBody body(build, Direction::kInputToOutput);
+  const std::map<int64_t, int64_t>& whole = WholeLeavesOf(body);
+  if (const auto known = whole.find(operand_leaf); known != whole.end()) {
+    if (body.PassesThrough(operand_leaf)) build.Add(operand_leaf, operand, operand_leaf, identity);
+    for (const int64_t leaf : body.ChangedLeaves()) {
+      build.Add(leaf, operand, operand_leaf,
+                ThroughCondition(body, operand_leaf, leaf, known->second));
+    }
+    SortEntries(&build.entries);
+    return;
+  }
+  const LeafSets start = {{operand_leaf, identity}};
+  auto [reached, are_whole_leaves] = AllIterations(body, start, from);
+  // What the condition reads reaches every leaf that changes.
+  const OperandIndexingSet to_scalar = ReachOfCondition(body, start, reached, from);
+  const bool adds_to_whole = AddToWholeLeaf(to_scalar);
+  for (const int64_t leaf : body.ChangedLeaves()) {
+    if (to_scalar.empty()) break;
+    if (are_whole_leaves && reached.contains(leaf) && !adds_to_whole) continue;
+    const OperandIndexingSet everywhere(FromScalar(state.Leaf(leaf), build.mlir_context));
+    reached[leaf].Add(
+        ComposeOrWiden(to_scalar, everywhere, from, state.Leaf(leaf), build.mlir_context));
+  }
+  for (auto& [leaf, set] : reached) {
+    set.Simplify();
+    build.Add(leaf, operand, operand_leaf, std::move(set));
+  }
+}
+
+}  // namespace xla_indexing::internal

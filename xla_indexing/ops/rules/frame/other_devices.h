@@ -1,0 +1,19 @@
+// Whether a computation stays on its device.
+
+#ifndef XLA_INDEXING_OPS_RULES_FRAME_OTHER_DEVICES_H_
+#define XLA_INDEXING_OPS_RULES_FRAME_OTHER_DEVICES_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "xla_indexing/hlo/model/computation.h"
+
+namespace xla_indexing::internal {
+
+// The number of devices that operations across replicas may lead to, in the computation or in those
+// that it calls; none where there are no such operations.
+std::optional<int64_t> DevicesAcrossWhich(const HloComputation& computation);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_RULES_FRAME_OTHER_DEVICES_H_

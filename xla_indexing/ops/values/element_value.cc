@@ -1,0 +1,449 @@
+#include "xla_indexing/ops/values/element_value.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "absl/types/span.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Casting.h"
+#include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/numbers/box.h"
+#include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/types/element_type.h"
+#include "xla_indexing/map/expr/expr_util.h"
+#include "xla_indexing/ops/rules/frame/operation_maps.h"
+#include "xla_indexing/ops/values/float_values.h"
+#include "xla_indexing/ops/values/integer_values.h"
+#include "xla_indexing/ops/values/listed_values.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+
+// Bounds on the work for one value: instructions in a chain, and elements looked at in all.
+constexpr int kMaxDepth = 64;
+constexpr int kMaxVisits = 512;
+// The elements that a reduction may combine to one.
+constexpr int64_t kMaxReducedElements = 16;
+
+// Whether an empty interval says that the conditions never hold.
+bool IsNowhere(const Constraints& when) {
+  return llvm::any_of(when, [](const Constraint& c) { return c.interval.IsEmpty(); });
+}
+
+// Whether a combiner is one operation on its two parameters for which neither their order nor that of
+// the elements matters.
+bool IsOrderlessCombiner(const HloInstruction& root) {
+  switch (root.opcode()) {
+    case HloOpcode::kAdd:
+    case HloOpcode::kAnd:
+    case HloOpcode::kMaximum:
+    case HloOpcode::kMinimum:
+    case HloOpcode::kMultiply:
+    case HloOpcode::kOr:
+      return root.operand(0)->opcode() == HloOpcode::kParameter &&
+             root.operand(1)->opcode() == HloOpcode::kParameter &&
+             root.operand(0) != root.operand(1);
+    default:
+      return false;
+  }
+}
+
+// Operations whose result is made of elements of their operands, at places that shapes and
+// attributes fix.
+bool MovesElements(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kBitcast:
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kConcatenate:
+    case HloOpcode::kCopy:
+    case HloOpcode::kDomain:
+    case HloOpcode::kGetTupleElement:
+    case HloOpcode::kOptBarrier:
+    case HloOpcode::kPad:
+    case HloOpcode::kReshape:
+    case HloOpcode::kReverse:
+    case HloOpcode::kSlice:
+    case HloOpcode::kTranspose:
+    case HloOpcode::kTuple:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool MayBeFollowed(const HloInstruction& instruction) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kParameter:  // Where it is passed there is a call.
+      return false;
+    case HloOpcode::kConstant:
+    case HloOpcode::kIota:
+    case HloOpcode::kDynamicSlice:
+    case HloOpcode::kReduce:
+      return true;
+    default:
+      return instruction.inlined_computation() != nullptr || MovesElements(instruction.opcode()) ||
+             IsElementwise(instruction.opcode());
+  }
+}
+
+ElementEvaluator::ElementEvaluator(Domain domain, mlir::MLIRContext* context, LoopState loop)
+    : variables_(std::move(domain), context), loop_(std::move(loop)) {
+  if (loop_.tells_apart == LoopState::TellsApart::kInitialValues) {
+    variables_.TellApartOutsideOf(loop_.loop);
+  } else if (loop_.tells_apart == LoopState::TellsApart::kAllValues) {
+    variables_.TellApartOutsideOf(nullptr);
+  }
+}
+
+ValueCases ElementEvaluator::Evaluate(const HloInstruction* instruction, int64_t leaf,
+                                      llvm::ArrayRef<AffineExpr> element, CallPath path) {
+  return EvaluateWhere({instruction, leaf, {element.begin(), element.end()}, std::move(path)}, {});
+}
+
+ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constraints& when) {
+  if (depth_ >= kMaxDepth || visits_ >= kMaxVisits) return Unknown(element, when);
+  ++depth_;
+  ++visits_;
+  std::optional<ValueCases> cases = Follow(element, when);
+  --depth_;
+  if (!cases || cases->size() > kMaxValueCases) return Unknown(element, when);
+  return *std::move(cases);
+}
+
+ValueCases ElementEvaluator::Unknown(const Element& element, const Constraints& when) {
+  RuntimeVarIndexing unknown;
+  unknown.instruction = element.instruction;
+  unknown.leaf = element.leaf;
+  unknown.call_path = element.path;
+  unknown.element.assign(element.index.begin(), element.index.end());
+  PassedScalar passed;
+  if (loop_.passed && element.path.empty() && element.index.empty() &&
+      element.instruction->opcode() == HloOpcode::kParameter) {
+    passed = loop_.passed(*element.instruction, element.leaf);
+    unknown.instruction = passed.parameter;
+    unknown.leaf = passed.leaf;
+  }
+  const AffineExpr symbol = variables_.SymbolOf(std::move(unknown), passed.values);
+  return {{when, Add(symbol, Constant(passed.added, context()))}};
+}
+
+std::optional<ValueCases> ElementEvaluator::Follow(const Element& element,
+                                                   const Constraints& when) {
+  const HloOpcode opcode = element.instruction->opcode();
+  if (element.path.empty() && !MayBeFollowed(*element.instruction)) return std::nullopt;
+  if (opcode == HloOpcode::kConstant) return FollowConstant(element, when);
+  if (opcode == HloOpcode::kIota) return FollowIota(element, when);
+  if (opcode == HloOpcode::kParameter) return FollowParameter(element, when);
+  if (opcode == HloOpcode::kDynamicSlice) return FollowDynamicSlice(element, when);
+  if (element.instruction->inlined_computation() != nullptr) return FollowCall(element, when);
+  if (MovesElements(opcode)) return FollowMovement(element, when);
+  if (opcode == HloOpcode::kSelect) return FollowSelect(element, when);
+  if (opcode == HloOpcode::kReduce) return FollowReduce(element, when);
+  if (IsElementwise(opcode)) return FollowArithmetic(element, when);
+  return std::nullopt;
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowConstant(const Element& element,
+                                                           const Constraints& when) {
+  const Literal* literal = element.instruction->literal();
+  if (literal == nullptr || literal->IsElided() || !literal->shape().IsArray()) {
+    return std::nullopt;
+  }
+  if (HoldsIntegers(element.type())) {
+    return LiteralValue(*literal, element.index, when, variables_);
+  }
+  if (!HoldsFloats(element.type())) return std::nullopt;
+  AffineExpr position = Constant(0, context());
+  for (const auto [k, index] : llvm::enumerate(element.index)) {
+    position = Add(Scale(position, literal->shape().dimension(static_cast<int64_t>(k))), index);
+  }
+  return FloatOfLiteral(*literal, position, when, variables_);
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowIota(const Element& element,
+                                                       const Constraints& when) {
+  const int64_t dim = element.instruction->iota_dimension();
+  if (dim < 0 || dim >= static_cast<int64_t>(element.index.size())) return std::nullopt;
+  if (HoldsFloats(element.type())) {
+    return FloatOfInteger(element.index[dim], element.type(), when, variables_);
+  }
+  return variables_.Fitting(element.index[dim], element.type(), when);
+}
+
+std::optional<Constraints> ElementEvaluator::WhereMapped(const IndexingMap& map,
+                                                         llvm::ArrayRef<AffineExpr> index,
+                                                         const Constraints& when) const {
+  Constraints where = when;
+  bool is_decided = true;
+  const auto restrict_to = [&](AffineExpr expr, const Interval& interval) {
+    const Interval range = RangeOf(expr, where);
+    const bool is_empty = range.Intersect(interval).IsEmpty();
+    if (!is_empty && range.IsSubsetOf(interval)) return true;
+    is_decided = is_decided && !HasUnknown(expr);
+    where.push_back({expr, is_empty ? Interval::Empty() : interval});
+    return !is_empty;
+  };
+  for (const auto [expr, dim] : llvm::zip_equal(index, map.dims())) {
+    if (!restrict_to(expr, dim.bounds)) return where;
+  }
+  for (const Constraint& constraint : map.constraints()) {
+    const AffineExpr expr = Substitute(constraint.expr, index, {});
+    if (!expr) return std::nullopt;
+    if (!restrict_to(expr, constraint.interval)) return where;
+  }
+  if (!is_decided) return std::nullopt;
+  return where;
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowMovement(const Element& element,
+                                                           const Constraints& when) {
+  IndexingOptions options;
+  options.exact = true;
+  options.fold_runtime_variables = false;
+  const absl::StatusOr<InstructionIndexing> entries =
+      OperationMaps(*element.instruction, Direction::kOutputToInput, context(), options,
+                    OperandLeaf{0, element.leaf});
+  if (!entries.ok()) return std::nullopt;
+  ValueCases cases;
+  for (const IndexingEntry& entry : *entries) {
+    for (const OperandIndexing& indexing : entry.indexing) {
+      const IndexingMap& map = indexing.map();
+      const HloInstruction* operand = element.instruction->operand(entry.operand);
+      Element source = {operand, entry.operand_leaf, {}, element.path};
+      if (!indexing.IsExact() || map.num_symbols() > 0 || source.type() != element.type()) {
+        return std::nullopt;
+      }
+      const std::optional<Constraints> where = WhereMapped(map, element.index, when);
+      if (!where) return std::nullopt;
+      if (IsNowhere(*where)) continue;
+      for (AffineExpr result : map.results()) {
+        source.index.push_back(Substitute(result, element.index, {}));
+        if (!source.index.back()) return std::nullopt;
+      }
+      llvm::append_range(cases, EvaluateWhere(source, *where));
+    }
+  }
+  return cases;
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowParameter(const Element& element,
+                                                            const Constraints& when) {
+  if (element.path.empty()) return std::nullopt;
+  const HloInstruction* caller = element.path.back();
+  Element passed = element;
+  passed.path.pop_back();
+  if (caller == loop_.loop) {
+    if (const AffineExpr value = loop_.value(element.leaf)) {
+      return variables_.Fitting(value, element.type(), when);
+    }
+    passed.instruction = caller->operand(0);
+    if (loop_.tells_apart == LoopState::TellsApart::kInitialValues) {
+      if (const AffineExpr added = loop_.added(element.leaf)) {
+        return FollowCount(passed, added, when);
+      }
+    }
+    if (!loop_.is_initial(element.leaf)) return std::nullopt;
+  } else if (caller->inlined_computation() == element.instruction->parent()) {
+    passed.instruction = caller->operand(element.instruction->parameter_number());
+  } else {
+    return std::nullopt;
+  }
+  return EvaluateWhere(passed, when);
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowCount(const Element& initial, AffineExpr added,
+                                                        const Constraints& when) {
+  ValueCases cases;
+  for (const ValueCase& begun : EvaluateWhere(initial, when)) {
+    std::optional<ValueCases> counted =
+        variables_.Wrapping(Add(begun.value, added), initial.type(), begun.when);
+    if (!counted) return std::nullopt;
+    llvm::append_range(cases, *counted);
+  }
+  return cases;
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowCall(const Element& element,
+                                                       const Constraints& when) {
+  Element root = element;
+  root.instruction = element.instruction->inlined_computation()->root_instruction();
+  if (root.instruction == nullptr) return std::nullopt;
+  root.path.push_back(element.instruction);
+  ValueCases cases = EvaluateWhere(root, when);
+  // What is not known inside is the call's own element, under its own name.
+  llvm::BitVector used(FirstUnknown() + unknowns().size());
+  for (const ValueCase& value_case : cases) {
+    MarkSymbols(value_case.value, &used);
+    for (const Constraint& constraint : value_case.when) MarkSymbols(constraint.expr, &used);
+  }
+  for (size_t i = 0; i < unknowns().size(); ++i) {
+    if (used.test(FirstUnknown() + i) && unknowns()[i].call_path.size() > element.path.size()) {
+      return std::nullopt;
+    }
+  }
+  return cases;
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowDynamicSlice(const Element& element,
+                                                               const Constraints& when) {
+  const HloInstruction& slice = *element.instruction;
+  const Shape& array = slice.operand(0)->shape();
+  if (slice.operand_count() != 1 + array.rank()) return std::nullopt;
+  struct Partial {
+    Constraints when;
+    llvm::SmallVector<AffineExpr, 4> index;
+  };
+  std::vector<Partial> partials = {{when, {}}};
+  for (int64_t i = 0; i < array.rank(); ++i) {
+    const HloInstruction* start = slice.operand(1 + i);
+    if (!start->shape().IsScalar()) return std::nullopt;
+    AffineExpr last = Constant(array.dimension(i) - slice.shape().dimension(i), context());
+    std::vector<Partial> extended;
+    for (const Partial& partial : partials) {
+      for (const ValueCase& value : EvaluateWhere({start, 0, {}, element.path}, partial.when)) {
+        if (!value.value || HasUnknown(value.value)) return std::nullopt;
+        const std::optional<ValueCases> clamped =
+            ClampValue(Constant(0, context()), value.value, last, value.when, variables_);
+        if (!clamped) return std::nullopt;
+        for (const ValueCase& origin : *clamped) {
+          AffineExpr index = Add(element.index[i], origin.value);
+          if (!index) return std::nullopt;
+          extended.push_back({origin.when, partial.index});
+          extended.back().index.push_back(index);
+        }
+      }
+    }
+    partials = std::move(extended);
+    if (partials.size() > kMaxValueCases) return std::nullopt;
+  }
+  ValueCases cases;
+  for (const Partial& partial : partials) {
+    llvm::append_range(
+        cases, EvaluateWhere({slice.operand(0), 0, partial.index, element.path}, partial.when));
+  }
+  return cases;
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowSelect(const Element& element,
+                                                         const Constraints& when) {
+  const auto operand_element = [&](int64_t i) {
+    const HloInstruction* operand = element.instruction->operand(i);
+    Element source = {operand, 0, element.index, element.path};
+    if (operand->shape().IsScalar()) source.index.clear();
+    return source;
+  };
+  if (!element.instruction->shape().IsArray()) return std::nullopt;
+  ValueCases cases;
+  for (const ValueCase& predicate : EvaluateWhere(operand_element(0), when)) {
+    const std::optional<int64_t> value = ConstantIn(predicate.value);
+    if (!value) return std::nullopt;
+    ValueCases chosen = EvaluateWhere(operand_element(*value != 0 ? 1 : 2), predicate.when);
+    cases.insert(cases.end(), chosen.begin(), chosen.end());
+    if (cases.size() > kMaxValueCases) return std::nullopt;
+  }
+  return MergeCases(std::move(cases));
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowReduce(const Element& element,
+                                                         const Constraints& when) {
+  const HloInstruction& reduce = *element.instruction;
+  if (reduce.operand_count() != 2 || reduce.to_apply() == nullptr) return std::nullopt;
+  const HloInstruction* root = reduce.to_apply()->root_instruction();
+  if (root == nullptr || !IsOrderlessCombiner(*root) || !HoldsIntegers(element.type())) {
+    return std::nullopt;
+  }
+  const HloInstruction* array = reduce.operand(0);
+  const HloInstruction* initial = reduce.operand(1);
+  if (array->shape().element_type() != element.type() ||
+      initial->shape().element_type() != element.type() ||
+      root->shape().element_type() != element.type()) {
+    return std::nullopt;
+  }
+  llvm::SmallVector<Interval, 4> box;
+  Element source = {array, 0, {}, element.path};
+  size_t next = 0;
+  for (int64_t i = 0; i < array->shape().rank(); ++i) {
+    const bool is_reduced = llvm::is_contained(reduce.dimensions(), i);
+    box.push_back(is_reduced ? Interval::OfSize(array->shape().dimension(i)) : Interval::Point(0));
+    source.index.push_back(is_reduced ? AffineExpr() : element.index[next++]);
+  }
+  const std::optional<int64_t> count = NumPoints(box);
+  if (!count || *count > kMaxReducedElements) return std::nullopt;
+  ValueCases cases = EvaluateWhere({initial, 0, {}, element.path}, when);
+  llvm::SmallVector<int64_t, 4> at;
+  if (!FirstPoint(box, &at)) return cases;
+  do {
+    Element each = source;
+    for (size_t i = 0; i < at.size(); ++i) {
+      if (!each.index[i]) each.index[i] = Constant(at[i], context());
+    }
+    ValueCases combined;
+    for (const ValueCase& before : cases) {
+      for (const ValueCase& value : EvaluateWhere(each, before.when)) {
+        if (RangeOf(value.value, value.when).IsEmpty()) continue;
+        std::optional<ValueCases> result =
+            ApplyToIntegers(*root, {before.value, value.value}, value.when, variables_);
+        if (!result) return std::nullopt;
+        llvm::append_range(combined, *result);
+      }
+      if (combined.size() > kMaxValueCases) return std::nullopt;
+    }
+    cases = MergeCases(std::move(combined));
+  } while (NextPoint(box, absl::MakeSpan(at)));
+  return cases;
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& element,
+                                                             const Constraints& when) {
+  struct Partial {
+    Constraints when;
+    llvm::SmallVector<ValueCase, 3> values;
+  };
+  std::vector<Partial> partials = {{when, {}}};
+  bool has_floats = HoldsFloats(element.type());
+  for (const HloInstruction* operand : element.instruction->operands()) {
+    if (!operand->shape().IsArray()) return std::nullopt;
+    const ElementType type = operand->shape().element_type();
+    if (!HoldsIntegers(type) && !HoldsFloats(type)) return std::nullopt;
+    has_floats = has_floats || HoldsFloats(type);
+    Element source = {operand, 0, element.index, element.path};
+    if (operand->shape().IsScalar()) source.index.clear();
+    std::vector<Partial> extended;
+    for (const Partial& partial : partials) {
+      for (ValueCase& value_case : EvaluateWhere(source, partial.when)) {
+        if (!value_case.value || RangeOf(value_case.value, value_case.when).IsEmpty()) continue;
+        if (HoldsFloats(type) && value_case.floats == nullptr) return std::nullopt;
+        extended.push_back({std::move(value_case.when), partial.values});
+        extended.back().values.push_back(std::move(value_case));
+      }
+    }
+    partials = std::move(extended);
+    if (partials.size() > kMaxValueCases) return std::nullopt;
+  }
+  const HloInstruction& instruction = *element.instruction;
+  ValueCases cases;
+  for (const Partial& partial : partials) {
+    std::optional<ValueCases> result;
+    if (has_floats) {
+      result = ApplyToFloats(instruction, partial.values, partial.when, variables_);
+    } else {
+      llvm::SmallVector<AffineExpr, 3> values;
+      for (const ValueCase& value : partial.values) values.push_back(value.value);
+      result = ApplyToIntegers(instruction, values, partial.when, variables_);
+    }
+    if (!result) return std::nullopt;
+    cases.insert(cases.end(), result->begin(), result->end());
+  }
+  return MergeCases(std::move(cases));
+}
+
+}  // namespace xla_indexing::internal

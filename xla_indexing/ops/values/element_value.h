@@ -1,0 +1,133 @@
+// The value of one element of an HLO value, as far as the module fixes it.
+//
+// The element is followed through data movement and arithmetic to constants and iotas. What cannot be
+// followed becomes an unknown: a number that some element of some instruction has. The value is then,
+// case by case, an affine expression over the variables of a map and the unknowns
+// (ops/values/value_cases.h); the cases cover the domain of the map.
+//
+// Elements of a computation that is called are followed into the values that its caller passes, and
+// a call into the computation that it calls. A leaf of the state of a loop is what LoopState says.
+//
+// What an operation does to integers and predicates is in ops/values/integer_values.h, what it does
+// to floats in ops/values/float_values.h, and what the elements of constants are in
+// ops/values/listed_values.h. Values of unsigned types are zero-extended.
+
+#ifndef XLA_INDEXING_OPS_VALUES_ELEMENT_VALUE_H_
+#define XLA_INDEXING_OPS_VALUES_ELEMENT_VALUE_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/ops/answers/parts/domain.h"
+#include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
+#include "xla_indexing/ops/rules/frame/passed_scalar.h"
+#include "xla_indexing/ops/values/value_cases.h"
+
+namespace xla_indexing::internal {
+
+using CallPath = llvm::SmallVector<const HloInstruction*, 1>;
+
+// What is known of the leaves of a loop's state when an iteration begins.
+struct LoopState {
+  const HloInstruction* loop = nullptr;
+  // The value of a leaf that is a scalar; null where it is not known.
+  std::function<mlir::AffineExpr(int64_t leaf)> value;
+  // Whether a leaf is in every iteration what it is when the loop begins.
+  std::function<bool(int64_t leaf)> is_initial;
+  // By which unknowns cases are told apart: by none, by elements of what the loop begins with, or by
+  // all, also by what an iteration begins with.
+  enum class TellsApart : uint8_t { kNothing, kInitialValues, kAllValues };
+  TellsApart tells_apart = TellsApart::kNothing;
+  // With initial values: what has been added to a leaf, a scalar, since the loop began, with a sum
+  // that wraps; null where that is not known.
+  std::function<mlir::AffineExpr(int64_t leaf)> added;
+  // What is known of a leaf of a parameter of the computation that the loop is in, a scalar; null where
+  // nothing is.
+  std::function<PassedScalar(const HloInstruction& parameter, int64_t leaf)> passed;
+};
+
+// Whether more may be known of an element of this instruction, to which no call leads, than that it
+// is one of its elements.
+bool MayBeFollowed(const HloInstruction& instruction);
+
+class ElementEvaluator {
+ public:
+  // Values are over the variables of `domain`, as those of ValueVariables.
+  ElementEvaluator(Domain domain, mlir::MLIRContext* context, LoopState loop = {});
+
+  // The value of an element of a leaf of integers or predicates of an instruction that is reached
+  // by these calls.
+  ValueCases Evaluate(const HloInstruction* instruction, int64_t leaf,
+                      llvm::ArrayRef<mlir::AffineExpr> element, CallPath path = {});
+
+  // What ValueVariables says; not all unknowns need occur in the last value.
+  // Takes unknowns to be in this interval, for answers that hold where they are.
+  void AssumeOfUnknowns(const Interval& interval) { variables_.AssumeOfUnknowns(interval); }
+  Interval ValuesOf(const RuntimeVarIndexing& unknown) const {
+    return variables_.ValuesOf(unknown);
+  }
+  Interval BoundsOf(const RuntimeVarIndexing& unknown) const {
+    return variables_.BoundsOf(unknown);
+  }
+  const RuntimeVarIndexings& unknowns() const { return variables_.unknowns(); }
+  unsigned FirstUnknown() const { return variables_.FirstUnknown(); }
+  bool HasUnknown(mlir::AffineExpr expr) const { return variables_.HasUnknown(expr); }
+  bool MayTellApart(mlir::AffineExpr expr) const { return variables_.MayTellApart(expr); }
+  Interval RangeOf(mlir::AffineExpr expr, const Constraints& when) const {
+    return variables_.RangeOf(expr, when);
+  }
+
+ private:
+  struct Element {
+    const HloInstruction* instruction;
+    int64_t leaf;
+    llvm::SmallVector<mlir::AffineExpr, 4> index;
+    CallPath path;
+
+    ElementType type() const { return instruction->shape().Leaf(leaf).element_type(); }
+  };
+
+  ValueCases EvaluateWhere(const Element& element, const Constraints& when);
+  // Nothing where the element cannot be followed.
+  std::optional<ValueCases> Follow(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowConstant(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowIota(const Element& element, const Constraints& when);
+  // `when` and that the index is in the domain of the map; with an empty interval where that is
+  // never so. Nothing where it depends on unknowns.
+  std::optional<Constraints> WhereMapped(const IndexingMap& map,
+                                         llvm::ArrayRef<mlir::AffineExpr> index,
+                                         const Constraints& when) const;
+  std::optional<ValueCases> FollowMovement(const Element& element, const Constraints& when);
+  // A parameter to what the caller passes, a leaf of a state to which something was added to what the
+  // loop begins with, and a call to the root of what it calls.
+  std::optional<ValueCases> FollowParameter(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowCount(const Element& initial, mlir::AffineExpr added,
+                                        const Constraints& when);
+  std::optional<ValueCases> FollowCall(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowDynamicSlice(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowSelect(const Element& element, const Constraints& when);
+  // A reduction of few elements, one after the other.
+  std::optional<ValueCases> FollowReduce(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowArithmetic(const Element& element, const Constraints& when);
+  ValueCases Unknown(const Element& element, const Constraints& when);
+
+  mlir::MLIRContext* context() const { return variables_.context(); }
+
+  ValueVariables variables_;
+  const LoopState loop_;
+  int visits_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_VALUES_ELEMENT_VALUE_H_

@@ -1,0 +1,36 @@
+// The text of `input_output_alias` and of `output_to_operand_aliasing`.
+//
+// Example: `{ {1}: (0, {}, may-alias) }` is output {1} in the buffer of parameter 0, all of it.
+#ifndef XLA_INDEXING_QUERY_IN_PLACE_ALIAS_TEXT_H_
+#define XLA_INDEXING_QUERY_IN_PLACE_ALIAS_TEXT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "xla_indexing/hlo/types/shape.h"
+
+namespace xla_indexing::internal {
+
+struct StatedAlias {
+  std::string output;  // the shape indices as they are written
+  std::string operand_index;
+  std::vector<int64_t> output_path;
+  int64_t operand = 0;
+  std::vector<int64_t> operand_path;
+};
+
+// None where the text is no list of aliases.
+std::optional<std::vector<StatedAlias>> ParseAliases(absl::string_view text);
+
+// The number of the first leaf of what a shape index leads to; none where it leads nowhere.
+std::optional<int64_t> LeafAt(const Shape& shape, const std::vector<int64_t>& path);
+
+// Whether that, which has to be there, is an array.
+bool IsArrayAt(const Shape& shape, const std::vector<int64_t>& path);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_QUERY_IN_PLACE_ALIAS_TEXT_H_

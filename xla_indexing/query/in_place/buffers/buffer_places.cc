@@ -1,0 +1,61 @@
+#include "xla_indexing/query/in_place/buffers/buffer_places.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/hlo/memory/physical_layout.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/types/opcode.h"
+
+namespace xla_indexing::internal {
+
+absl::StatusOr<OperandIndexing> PlacesIn(const Shape& from, const Shape& to,
+                                         mlir::MLIRContext* context) {
+  HloModule module("places");
+  HloComputation* computation = module.AddComputation("places");
+  HloInstruction* operand = computation->AddParameter(0, "from", from);
+  HloInstruction* bitcast = computation->AddInstruction(HloOpcode::kBitcast, "to", to, {operand});
+  const auto entries = HloIndexer(context).Index(*bitcast, Direction::kInputToOutput);
+  if (!entries.ok()) return entries.status();
+  if ((*entries)->empty()) {
+    return OperandIndexing(kPartsFit, IndexingMap::MakeEmpty(context, static_cast<int>(from.rank()),
+                                                             0, 0, static_cast<int>(to.rank())));
+  }
+  return (*entries)->front().indexing.maps().front();
+}
+
+namespace {
+
+bool HasPadding(const PhysicalLayout& layout, const Shape& array) {
+  const absl::StatusOr<int64_t> count = array.ElementCount();
+  return !count.ok() || *count != layout.positions;
+}
+
+}  // namespace
+
+bool FillEqualPlaces(const Shape& a, const Shape& b) {
+  if (HaveSamePlaces(a, b)) return true;
+  const absl::StatusOr<PhysicalLayout> of_a = PhysicalLayoutOf(a);
+  const absl::StatusOr<PhysicalLayout> of_b = PhysicalLayoutOf(b);
+  return of_a.ok() && of_b.ok() && of_a->width == of_b->width &&
+         of_a->positions == of_b->positions && !HasPadding(*of_a, a) && !HasPadding(*of_b, b);
+}
+
+std::optional<int64_t> FirstSharedByte(const Shape& a, absl::Span<const int64_t> element_of_a,
+                                       const Shape& b, absl::Span<const int64_t> element_of_b) {
+  const absl::StatusOr<PhysicalLayout> layout_of_a = PhysicalLayoutOf(a);
+  const absl::StatusOr<PhysicalLayout> layout_of_b = PhysicalLayoutOf(b);
+  if (!layout_of_a.ok() || !layout_of_b.ok()) return std::nullopt;
+  const Int128 bit = std::max(Int128{PositionOf(*layout_of_a, element_of_a)} * layout_of_a->width,
+                              Int128{PositionOf(*layout_of_b, element_of_b)} * layout_of_b->width);
+  return static_cast<int64_t>(bit / 8);
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,457 @@
+#include "xla_indexing/query/in_place/buffers/changed_parts.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/attribute.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/query/in_place/buffers/buffer_places.h"
+#include "xla_indexing/query/in_place/buffers/element_parts.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+
+// The walk takes so many steps at most; what it has not reached then changes, perhaps.
+constexpr int kMaxWalkSteps = 1024;
+constexpr size_t kMaxParts = 256;
+
+// How the elements of a leaf of an instruction come about.
+struct Origin {
+  enum class Kind { kMoved, kReinterpreted, kComputed, kUnknown };
+  Kind kind = Kind::kUnknown;
+  // The operands whose elements become those of the result, for kMoved.
+  absl::InlinedVector<int64_t, 2> operands = {};
+};
+
+Origin Moved(absl::InlinedVector<int64_t, 2> operands) {
+  return {Origin::Kind::kMoved, std::move(operands)};
+}
+Origin MovedFromAll(const HloInstruction& instruction) {
+  Origin origin{Origin::Kind::kMoved};
+  for (int64_t i = 0; i < instruction.operand_count(); ++i) origin.operands.push_back(i);
+  return origin;
+}
+
+Origin OriginOf(const HloInstruction& instruction, int64_t leaf);
+
+// Whether every leaf of the result of a computation is computed, and none a parameter as it is.
+bool ComputesAll(const HloComputation* computation) {
+  if (computation == nullptr) return false;
+  const HloInstruction* root = computation->root_instruction();
+  const auto is_computed = [](const HloInstruction* i) {
+    return i->shape().IsArray() && OriginOf(*i, 0).kind == Origin::Kind::kComputed;
+  };
+  if (root->opcode() != HloOpcode::kTuple) return is_computed(root);
+  return absl::c_all_of(root->operands(), is_computed);
+}
+
+// Whether the comparator of a sort compares two elements of one of the arrays, so that contents decide
+// where an element goes.
+bool ComparesElements(const HloComputation* comparator) {
+  if (comparator == nullptr) return false;
+  const HloInstruction* root = comparator->root_instruction();
+  if (root->opcode() != HloOpcode::kCompare || root->comparison_direction() == "EQ" ||
+      root->comparison_direction() == "NE") {
+    return false;
+  }
+  const HloInstruction* a = root->operand(0);
+  const HloInstruction* b = root->operand(1);
+  return a->opcode() == HloOpcode::kParameter && b->opcode() == HloOpcode::kParameter && a != b &&
+         a->parameter_number() / 2 == b->parameter_number() / 2;
+}
+
+// The origin of a leaf that a computation of arrays returns; where it is moved, with the parameter's
+// number.
+Origin OriginInside(const HloComputation& computation, int64_t leaf) {
+  const HloInstruction* i = computation.root_instruction();
+  if (i->opcode() == HloOpcode::kTuple) {
+    if (leaf >= i->operand_count()) return Origin();
+    i = i->operand(leaf);
+  }
+  while (i->shape().IsArray() && i->opcode() != HloOpcode::kParameter) {
+    Origin origin = OriginOf(*i, 0);
+    if (origin.kind != Origin::Kind::kMoved) return origin;
+    // What reads indices too is not looked through.
+    if (i->operand_count() != 1) return Origin();
+    i = i->operand(0);
+  }
+  return i->shape().IsArray() ? Moved({i->parameter_number()}) : Origin();
+}
+
+// The leaves of an async-start are those of its operands, of the result, and of a context.
+Origin OriginInAsync(const HloInstruction& start, int64_t leaf) {
+  for (const HloInstruction* operand : start.operands()) leaf -= operand->shape().LeafCount();
+  if (leaf < 0) return MovedFromAll(start);
+  if (start.calls() == nullptr) return Origin();
+  if (leaf >= start.calls()->root_instruction()->shape().LeafCount()) {
+    return {Origin::Kind::kComputed};
+  }
+  Origin origin = OriginInside(*start.calls(), leaf);
+  return origin.kind == Origin::Kind::kReinterpreted ? Origin() : origin;
+}
+
+// Computed is what has no element of an operand by the operation's definition. That a value may happen
+// to be equal, as that of a maximum is to one of its operands, does not count.
+Origin OriginOf(const HloInstruction& instruction, int64_t leaf) {
+  const auto computed_if = [](bool is_computed) {
+    return Origin{is_computed ? Origin::Kind::kComputed : Origin::Kind::kUnknown};
+  };
+  switch (instruction.opcode()) {
+    case HloOpcode::kBitcast:
+    case HloOpcode::kBitcastConvert:
+      if (BitsOfElement(instruction.shape()) != BitsOfElement(instruction.operand(0)->shape())) {
+        return {Origin::Kind::kReinterpreted};
+      }
+      return Moved({0});
+    case HloOpcode::kConcatenate:
+    case HloOpcode::kPad:
+    case HloOpcode::kTuple:
+    case HloOpcode::kOptBarrier:
+      return MovedFromAll(instruction);
+    case HloOpcode::kAddDependency:
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kCopy:
+    case HloOpcode::kCopyDone:
+    case HloOpcode::kCopyStart:
+    case HloOpcode::kDomain:
+    case HloOpcode::kDynamicReshape:
+    case HloOpcode::kDynamicSlice:
+    case HloOpcode::kGather:
+    case HloOpcode::kGetTupleElement:
+    case HloOpcode::kReshape:
+    case HloOpcode::kReverse:
+    case HloOpcode::kSlice:
+    case HloOpcode::kTranspose:
+      return Moved({0});
+    case HloOpcode::kDynamicUpdateSlice:
+      return Moved({0, 1});
+    case HloOpcode::kSelect:
+      return Moved({1, 2});
+    case HloOpcode::kScatter:
+      return instruction.operand_count() == 3 ? Moved({0}) : Origin();
+    case HloOpcode::kAsyncUpdate:
+    case HloOpcode::kAsyncDone:
+    case HloOpcode::kSend:
+      return Moved({0});
+    case HloOpcode::kBatchNormGrad:
+    case HloOpcode::kBatchNormInference:
+    case HloOpcode::kBatchNormTraining:
+    case HloOpcode::kConstant:
+    case HloOpcode::kConvolution:
+    case HloOpcode::kDot:
+    case HloOpcode::kFft:
+    case HloOpcode::kGetDimensionSize:
+    case HloOpcode::kInfeed:
+    case HloOpcode::kIota:
+    case HloOpcode::kPartitionId:
+    case HloOpcode::kRaggedDot:
+    case HloOpcode::kRecv:
+    case HloOpcode::kReplicaId:
+    case HloOpcode::kRng:
+    case HloOpcode::kRngGetAndUpdateState:
+    case HloOpcode::kRngBitGenerator:
+    case HloOpcode::kScaledDot:
+    case HloOpcode::kTriangularSolve:
+      return {Origin::Kind::kComputed};
+    case HloOpcode::kMap:
+    case HloOpcode::kReduce:
+    case HloOpcode::kReduceWindow:
+    case HloOpcode::kScan:
+      // Without elements to combine there is the initial value as it is.
+      return computed_if(ComputesAll(instruction.to_apply()) &&
+                         instruction.operand(0)->shape().ElementCount().value_or(0) > 0);
+    case HloOpcode::kSelectAndScatter:
+      // An element that no window selects is the initial value, which is one element.
+      return computed_if(ComputesAll(instruction.GetComputation(AttributeKey::kScatter)) &&
+                         instruction.shape().ElementCount().value_or(0) != 1);
+    case HloOpcode::kSort: {
+      const absl::Span<const int64_t> along = instruction.dimensions();
+      if (along.size() != 1) return Origin();
+      if (instruction.shape().Leaf(leaf).dimension(along[0]) == 1) return Moved({leaf});
+      return computed_if(ComparesElements(instruction.to_apply()));
+    }
+    case HloOpcode::kAsyncStart:
+      return OriginInAsync(instruction, leaf);
+    case HloOpcode::kTopk:
+      return computed_if(leaf == 1 || instruction.operand(0)->shape().dimensions().back() != 1);
+    default:
+      return computed_if(IsElementwise(instruction.opcode()));
+  }
+}
+
+bool IsParameter(const HloInstruction& instruction, int64_t number) {
+  return instruction.opcode() == HloOpcode::kParameter && instruction.parameter_number() == number;
+}
+
+class ChangeWalk {
+ public:
+  ChangeWalk(const SharedLeaves& leaves, const OperandIndexing& place, HloIndexer* indexer)
+      : leaves_(leaves),
+        parts_of_(leaves.computation, leaves.output(), leaves.operand()),
+        output_(leaves.output()),
+        place_(place),
+        indexer_(*indexer) {
+    Shape operand = leaves.operand();
+    if (!parts_of_.AreElements()) {
+      output_ = *parts_of_.PartsOf(output_);
+      operand = *parts_of_.PartsOf(operand);
+      const absl::StatusOr<OperandIndexing> places =
+          PlacesIn(operand, output_, place.map().context());
+      if (!places.ok()) return;
+      place_ = *places;
+    }
+    has_place_for_each_ = FillEqualPlaces(output_, operand);
+  }
+
+  std::vector<ChangedPart> Run() {
+    steps_.push_back(
+        {leaves_.computation.root_instruction(), leaves_.output_leaf, Identity(output_), ""});
+    for (int taken = 0; !steps_.empty(); ++taken) {
+      const Step step = std::move(steps_.back());
+      steps_.pop_back();
+      if (taken >= kMaxWalkSteps || parts_.size() >= kMaxParts || !QuestionBudget::Spend(8)) {
+        parts_.clear();
+        AddPart(Identity(output_), "there are too many ways in which elements are moved");
+        return std::move(parts_);
+      }
+      Take(step);
+    }
+    return std::move(parts_);
+  }
+
+ private:
+  // From elements of the result to those of an instruction that they are copies of.
+  struct Step {
+    const HloInstruction* instruction;
+    int64_t leaf;
+    OperandIndexing path;
+    std::string doubt;  // why this may not be where the elements come from
+    // The predicates of selects on the way, which choose an operand.
+    absl::InlinedVector<const HloInstruction*, 2> predicates = {};
+  };
+
+  OperandIndexing Identity(const Shape& array) const {
+    mlir::MLIRContext* context = place_.map().context();
+    Variables dims;
+    for (const int64_t size : array.dimensions()) {
+      dims.push_back(
+          {size == Shape::kUnboundedSize ? Interval::AtLeast(0) : Interval::OfSize(size), {}});
+    }
+    const mlir::AffineMap identity = mlir::AffineMap::getMultiDimIdentityMap(dims.size(), context);
+    return OperandIndexing(kPartsFit, IndexingMap(kPartsFit, identity, std::move(dims), {}, {}));
+  }
+
+  // The elements of a path's domain.
+  static OperandIndexing DomainOfPath(const OperandIndexing& path) {
+    const IndexingMap& map = path.map();
+    llvm::SmallVector<AffineExpr, 4> dims;
+    for (int i = 0; i < map.num_dims(); ++i) {
+      dims.push_back(mlir::getAffineDimExpr(i, map.context()));
+    }
+    IndexingMap domain(kPartsFit,
+                       mlir::AffineMap::get(map.num_dims(), map.num_symbols(), dims, map.context()),
+                       Variables(map.dims()), Variables(map.ranges()), Variables(map.runtimes()),
+                       Constraints(map.constraints()));
+    return OperandIndexing(kPartsFit, std::move(domain),
+                           RuntimeVarIndexings(path.bindings().begin(), path.bindings().end()),
+                           path.label());
+  }
+
+  void AddPart(const OperandIndexing& path, std::string doubt) {
+    OperandIndexing elements = parts_of_.ElementsOf(DomainOfPath(path));
+    elements.Simplify();
+    if (elements.IsKnownEmpty()) return;
+    if (doubt.empty() && !elements.IsExact()) doubt = elements.label().reason;
+    const bool is_certain = doubt.empty();
+    for (const ChangedPart& part : parts_) {
+      if (part.is_certain == is_certain &&
+          OperandIndexing::IdenticalRelation(part.elements, elements)) {
+        return;
+      }
+    }
+    parts_.push_back({std::move(elements), is_certain, std::move(doubt)});
+  }
+
+  // The elements come from the shared parameter.
+  void TakeShared(const Step& step) {
+    if (!has_place_for_each_) {
+      AddPart(step.path, "elements and places do not correspond one by one");
+      return;
+    }
+    absl::StatusOr<OperandIndexing> at_place = ComposeOperandIndexing(step.path, place_);
+    if (!at_place.ok() || !at_place->IsExact()) {
+      AddPart(step.path, "the place of an element is not known");
+      return;
+    }
+    at_place->Simplify();
+    if (at_place->IsKnownEmpty()) return AddPart(step.path, step.doubt);
+    for (int i = 0; i < at_place->map().num_results(); ++i) {
+      mlir::MLIRContext* context = at_place->map().context();
+      const AffineExpr difference =
+          Sub(at_place->map().results()[i], mlir::getAffineDimExpr(i, context));
+      if (!difference) return AddPart(step.path, "a number is too large");
+      if (difference == Constant(0, context)) continue;
+      for (const Interval& away : {Interval::AtLeast(1), Interval::AtMost(-1)}) {
+        OperandIndexing moved = *at_place;
+        const absl::Status status = moved.AddConstraint(difference, away);
+        AddPart(status.ok() ? moved : step.path, step.doubt);
+      }
+    }
+  }
+
+  void Take(const Step& step) {
+    const HloInstruction& instruction = *step.instruction;
+    if (instruction.opcode() == HloOpcode::kParameter) {
+      const bool is_shared = instruction.parameter_number() == leaves_.parameter &&
+                             step.leaf == leaves_.parameter_leaf;
+      return is_shared ? TakeShared(step) : AddPart(step.path, step.doubt);
+    }
+    const Origin origin = OriginOf(instruction, step.leaf);
+    switch (origin.kind) {
+      case Origin::Kind::kMoved:
+        return TakeMoved(step, origin);
+      case Origin::Kind::kReinterpreted:
+        return TakeReinterpreted(step);
+      case Origin::Kind::kComputed:
+        return AddPart(step.path, step.doubt);
+      case Origin::Kind::kUnknown:
+        return AddPart(step.path, !step.doubt.empty()
+                                      ? step.doubt
+                                      : absl::StrCat(instruction.name(), " (",
+                                                     OpcodeName(instruction.opcode()),
+                                                     ") may hand elements on"));
+    }
+  }
+
+  void TakeReinterpreted(const Step& step) {
+    const HloInstruction& instruction = *step.instruction;
+    std::optional<OperandIndexing> parts;
+    if (!parts_of_.AreElements()) {
+      parts = parts_of_.Reinterpreted(instruction, place_.map().context());
+    }
+    if (!parts) {
+      return AddPart(step.path, absl::StrCat("how ", instruction.name(),
+                                             " cuts elements into others is not known"));
+    }
+    absl::StatusOr<OperandIndexing> path = ComposeOperandIndexing(step.path, *parts);
+    if (!path.ok()) return AddPart(step.path, std::string(path.status().message()));
+    path->Simplify();
+    if (path->IsKnownEmpty()) return;
+    steps_.push_back({instruction.operand(0), 0, *std::move(path), step.doubt, step.predicates});
+  }
+
+  void TakeMoved(const Step& step, const Origin& origin) {
+    const HloInstruction& instruction = *step.instruction;
+    const auto entries =
+        indexer_.Index(instruction, Direction::kOutputToInput, OperandLeaf{0, step.leaf});
+    if (!entries.ok()) return AddPart(step.path, std::string(entries.status().message()));
+    if (instruction.opcode() == HloOpcode::kScatter && !ReadsUpdates(**entries)) {
+      return AddPart(step.path, absl::StrCat("what ", instruction.name(),
+                                             " changes does not follow from its updates"));
+    }
+    bool is_moved = false;
+    for (const IndexingEntry& entry : **entries) {
+      if (entry.output_leaf == step.leaf) is_moved |= TakeEntry(step, origin, entry);
+    }
+    // A leaf may be none of those that are handed on, such as the context of a copy-start.
+    if (!is_moved) AddPart(step.path, step.doubt);
+  }
+
+  // Whether a scatter of one array reads its updates, so that what it changes is where they go.
+  static bool ReadsUpdates(const InstructionIndexing& entries) {
+    return absl::c_any_of(entries, [](const IndexingEntry& entry) { return entry.operand == 2; });
+  }
+
+  // Whether the entry is of an operand whose elements become those of the leaf.
+  bool TakeEntry(const Step& step, const Origin& origin, const IndexingEntry& entry) {
+    const HloInstruction& instruction = *step.instruction;
+    const bool is_scatter = instruction.opcode() == HloOpcode::kScatter;
+    const bool is_update = is_scatter && entry.operand == 2;
+    const bool is_data = absl::c_linear_search(origin.operands, entry.operand);
+    if (!is_data && !is_update) return false;
+    std::string doubt = step.doubt;
+    auto predicates = step.predicates;
+    if (instruction.opcode() == HloOpcode::kSelect) {
+      const HloInstruction* predicate = instruction.operand(0);
+      if (doubt.empty() && predicate->opcode() != HloOpcode::kParameter) {
+        doubt = absl::StrCat("the predicate of ", instruction.name(), " is computed");
+      } else if (doubt.empty() && absl::c_linear_search(predicates, predicate)) {
+        doubt = absl::StrCat("several selects have the predicate ", predicate->name());
+      }
+      predicates.push_back(predicate);
+    }
+    // An update that takes the place of the element is moved there.
+    const bool is_assigned = is_update && instruction.to_apply() != nullptr &&
+                             IsParameter(*instruction.to_apply()->root_instruction(), 1);
+    if (doubt.empty() && is_update && !is_assigned && !ComputesAll(instruction.to_apply())) {
+      doubt =
+          absl::StrCat("an update of ", instruction.name(), " may be the element that is there");
+    }
+    for (const OperandIndexing& map : entry.indexing) {
+      // What a scatter may overwrite of its operand is kept otherwise.
+      const bool may_be_larger = is_scatter && is_data;
+      if (map.IsUnknown() || map.replica_map() != nullptr ||
+          (!map.IsExact() && !may_be_larger && !is_update)) {
+        AddPart(step.path,
+                map.IsExact() ? "elements of other devices are moved" : map.label().reason);
+        continue;
+      }
+      absl::StatusOr<OperandIndexing> path = ComposeOperandIndexing(
+          step.path, parts_of_.OfParts(map, instruction.shape().Leaf(step.leaf)));
+      if (!path.ok()) {
+        AddPart(step.path, std::string(path.status().message()));
+        continue;
+      }
+      if (is_update && !is_assigned) {
+        AddPart(*path, doubt);
+        continue;
+      }
+      if (may_be_larger) {
+        path =
+            OperandIndexing(kPartsFit, path->map(),
+                            RuntimeVarIndexings(path->bindings().begin(), path->bindings().end()));
+      }
+      path->Simplify();
+      if (path->IsKnownEmpty()) continue;
+      steps_.push_back({instruction.operand(entry.operand), entry.operand_leaf, *std::move(path),
+                        doubt, predicates});
+    }
+    return is_data;
+  }
+
+  const SharedLeaves& leaves_;
+  const ElementParts parts_of_;
+  Shape output_;  // of elements, or of their parts, as are all paths
+  OperandIndexing place_;
+  HloIndexer& indexer_;
+  bool has_place_for_each_ = false;
+  std::vector<Step> steps_;
+  std::vector<ChangedPart> parts_;
+};
+
+}  // namespace
+
+std::vector<ChangedPart> ChangedPartsOf(const SharedLeaves& leaves, const OperandIndexing& place,
+                                        HloIndexer* indexer) {
+  return ChangeWalk(leaves, place, indexer).Run();
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,337 @@
+#include "xla_indexing/query/in_place/in_place.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/query/in_place/buffer_writers.h"
+#include "xla_indexing/query/in_place/buffers/buffer_places.h"
+#include "xla_indexing/query/in_place/buffers/changed_parts.h"
+#include "xla_indexing/query/in_place/in_place_question.h"
+#include "xla_indexing/query/in_place/iteration_space.h"
+#include "xla_indexing/query/in_place/matching.h"
+#include "xla_indexing/query/utilization/utilization.h"
+
+namespace xla_indexing {
+namespace {
+
+// For the number of elements that are written, of which there are bounds where that does not suffice.
+constexpr int64_t kCountSteps = int64_t{1} << 18;
+
+}  // namespace
+
+class InPlaceAnalysis::Indexers {
+ public:
+  explicit Indexers(HloIndexers& kept) : kept_(&kept) {}
+  explicit Indexers(mlir::MLIRContext* context) : own_(std::make_unique<HloIndexers>(context)) {}
+
+  mlir::MLIRContext* context() const { return all().context(); }
+  HloIndexer& exact() { return all().exact(); }
+
+ private:
+  HloIndexers& all() const { return kept_ == nullptr ? *own_ : *kept_; }
+
+  HloIndexers* kept_ = nullptr;
+  std::unique_ptr<HloIndexers> own_;
+};
+
+class InPlaceAnalysis::Impl {
+ public:
+  // With the shapes of what is asked about, and the parameter of the view that each is.
+  Impl(FusionView view, const std::vector<const Shape*>& operand_shapes,
+       std::vector<std::optional<int64_t>> parameter_of, Indexers indexers)
+      : view_(std::move(view)),
+        parameter_of_(std::move(parameter_of)),
+        context_(indexers.context()),
+        indexers_(std::move(indexers)) {
+    for (const Shape* shape : operand_shapes) operand_shapes_.push_back(*shape);
+  }
+
+  const Shape& output() const { return view_.computation().root_instruction()->shape(); }
+  const std::vector<Shape>& operands() const { return operand_shapes_; }
+
+  absl::Status CheckLeaves(const SharedBuffer& buffer) const {
+    if (buffer.output_leaf < 0 || buffer.output_leaf >= output().LeafCount() ||
+        !output().Leaf(buffer.output_leaf).IsArray()) {
+      return absl::InvalidArgumentError(absl::StrCat("in place: there is no array that is leaf ",
+                                                     buffer.output_leaf, " of the output ",
+                                                     output().ToString()));
+    }
+    const auto& [operand, leaf] = buffer.operand;
+    if (operand < 0 || operand >= static_cast<int64_t>(operand_shapes_.size()) || leaf < 0 ||
+        leaf >= operand_shapes_[operand].LeafCount() ||
+        !operand_shapes_[operand].Leaf(leaf).IsArray()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("in place: there is no array that is leaf ", leaf, " of operand ", operand));
+    }
+    return absl::OkStatus();
+  }
+
+  const Shape& OutputLeaf(const SharedBuffer& buffer) const {
+    return output().Leaf(buffer.output_leaf);
+  }
+  const Shape& OperandLeafShape(const SharedBuffer& buffer) const {
+    return operand_shapes_[buffer.operand.operand].Leaf(buffer.operand.operand_leaf);
+  }
+
+  // The question about a pair of leaves, or the answer where it takes no maps.
+  struct Asked {
+    std::optional<InPlaceSafety> answer;
+    std::optional<internal::InPlaceQuestion> question;
+  };
+  absl::StatusOr<Asked> Ask(const SharedBuffer& buffer) {
+    if (absl::Status status = CheckLeaves(buffer); !status.ok()) return status;
+    Asked asked;
+    std::string too_large = internal::WhyTooLarge(OutputLeaf(buffer), OperandLeafShape(buffer));
+    const std::optional<int64_t> parameter = parameter_of_[buffer.operand.operand];
+    if (!too_large.empty()) {
+      asked.answer = InPlaceSafety::Unsafe(std::move(too_large));
+    } else if (loop_ != nullptr) {
+      asked.answer = AskLoop(buffer);
+    } else if (!parameter) {
+      // Nothing reads the operand.
+      asked.answer = InPlaceSafety::AnyOrder();
+    } else {
+      asked.question.emplace(internal::SharedLeaves{view_.computation(), buffer.output_leaf,
+                                                    *parameter, buffer.operand.operand_leaf},
+                             &indexers_.exact(), context_);
+      if (absl::Status status = asked.question->Prepare(); !status.ok()) return status;
+    }
+    return asked;
+  }
+
+  // What a while carries as one leaf is in one buffer, that of this leaf of its operand.
+  InPlaceSafety AskLoop(const SharedBuffer& buffer) const {
+    if (buffer.output_leaf != buffer.operand.operand_leaf) {
+      return InPlaceSafety::Unsafe(absl::StrCat(loop_->name(), " carries it in the buffer of leaf ",
+                                                buffer.output_leaf, " of its operand"));
+    }
+    const bool is_scheduled = loop_->parent()->parent()->is_scheduled();
+    return internal::SafetyOfCarried(*loop_, buffer.output_leaf, is_scheduled, context_).safety;
+  }
+
+  FusionView view_;
+  std::vector<Shape> operand_shapes_;
+  std::vector<std::optional<int64_t>> parameter_of_;
+  mlir::MLIRContext* context_;
+  Indexers indexers_;
+  const HloInstruction* loop_ = nullptr;  // that is asked about
+};
+
+InPlaceAnalysis::InPlaceAnalysis(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+InPlaceAnalysis::InPlaceAnalysis(InPlaceAnalysis&& other) noexcept = default;
+InPlaceAnalysis& InPlaceAnalysis::operator=(InPlaceAnalysis&& other) noexcept = default;
+InPlaceAnalysis::~InPlaceAnalysis() = default;
+
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(const HloComputation& computation,
+                                                    Indexers indexers) {
+  absl::StatusOr<FusionView> view = FusionView::OfComputation(computation);
+  if (!view.ok()) return view.status();
+  std::vector<const Shape*> shapes;
+  std::vector<std::optional<int64_t>> parameter_of;
+  for (const HloInstruction* parameter : computation.parameters()) {
+    shapes.push_back(&parameter->shape());
+    parameter_of.push_back(view->ParameterOf(*parameter));
+  }
+  return InPlaceAnalysis(std::make_unique<Impl>(*std::move(view), shapes, std::move(parameter_of),
+                                                std::move(indexers)));
+}
+
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(const HloInstruction& instruction,
+                                                    Indexers indexers) {
+  absl::StatusOr<FusionView> view = FusionView::OfFusion(instruction);
+  if (!view.ok()) return view.status();
+  std::vector<const Shape*> shapes;
+  std::vector<std::optional<int64_t>> parameter_of;
+  for (const HloInstruction* operand : instruction.operands()) {
+    shapes.push_back(&operand->shape());
+    parameter_of.push_back(view->ParameterOf(*operand));
+  }
+  auto impl = std::make_unique<Impl>(*std::move(view), shapes, std::move(parameter_of),
+                                     std::move(indexers));
+  if (instruction.opcode() == HloOpcode::kWhile && instruction.while_body() != nullptr) {
+    impl->loop_ = &instruction;
+  }
+  return InPlaceAnalysis(std::move(impl));
+}
+
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(FusionView view, Indexers indexers) {
+  std::vector<const Shape*> shapes;
+  std::vector<std::optional<int64_t>> parameter_of;
+  for (const HloInstruction* parameter : view.computation().parameters()) {
+    shapes.push_back(&parameter->shape());
+    parameter_of.emplace_back(parameter->parameter_number());
+  }
+  return InPlaceAnalysis(std::make_unique<Impl>(std::move(view), shapes, std::move(parameter_of),
+                                                std::move(indexers)));
+}
+
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfComputation(const HloComputation& computation,
+                                                               mlir::MLIRContext* context) {
+  return Of(computation, Indexers(context));
+}
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfComputation(const HloComputation& computation,
+                                                               HloIndexers& indexers) {
+  return Of(computation, Indexers(indexers));
+}
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfInstruction(const HloInstruction& instruction,
+                                                               mlir::MLIRContext* context) {
+  return Of(instruction, Indexers(context));
+}
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfInstruction(const HloInstruction& instruction,
+                                                               HloIndexers& indexers) {
+  return Of(instruction, Indexers(indexers));
+}
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfView(FusionView view,
+                                                        mlir::MLIRContext* context) {
+  return Of(std::move(view), Indexers(context));
+}
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfView(FusionView view, HloIndexers& indexers) {
+  return Of(std::move(view), Indexers(indexers));
+}
+
+std::vector<SharedBuffer> InPlaceAnalysis::Candidates(int64_t max_pairs) const {
+  std::vector<SharedBuffer> candidates;
+  const Shape& output = impl_->output();
+  std::multimap<int64_t, OperandLeaf> by_bytes;
+  const auto bytes_of = [](const Shape& leaf) {
+    const auto bytes = leaf.IsArray() ? BufferBytesOf(leaf) : std::nullopt;
+    return bytes && bytes->IsPoint() ? bytes->lower() : int64_t{0};
+  };
+  for (size_t i = 0; i < impl_->operands().size(); ++i) {
+    const Shape& operand = impl_->operands()[i];
+    for (int64_t leaf = 0; leaf < operand.LeafCount(); ++leaf) {
+      const int64_t bytes = bytes_of(operand.Leaf(leaf));
+      if (bytes > 0) by_bytes.emplace(bytes, OperandLeaf{static_cast<int64_t>(i), leaf});
+    }
+  }
+  for (int64_t leaf = 0; leaf < output.LeafCount(); ++leaf) {
+    // Multimaps keep equal keys in the order in which they came.
+    const auto [begin, end] = by_bytes.equal_range(bytes_of(output.Leaf(leaf)));
+    for (auto it = begin; it != end; ++it) {
+      if (static_cast<int64_t>(candidates.size()) >= max_pairs) return candidates;
+      candidates.push_back({leaf, it->second});
+    }
+  }
+  return candidates;
+}
+
+absl::StatusOr<InPlaceSafety> InPlaceAnalysis::Safety(const SharedBuffer& buffer) {
+  const QuestionBudget question;
+  absl::StatusOr<Impl::Asked> asked = impl_->Ask(buffer);
+  if (!asked.ok()) return asked.status();
+  return asked->answer ? *std::move(asked->answer) : asked->question->Decide();
+}
+
+absl::StatusOr<InPlaceSafety> InPlaceAnalysis::SafetyIn(const SharedBuffer& buffer,
+                                                        const LoopOrder& order) {
+  const QuestionBudget question;
+  if (absl::Status status = impl_->CheckLeaves(buffer); !status.ok()) return status;
+  std::vector<bool> is_used(impl_->OutputLeaf(buffer).rank(), false);
+  for (const DirectedLoop& loop : order) {
+    if (loop.dimension < 0 || loop.dimension >= static_cast<int>(is_used.size()) ||
+        is_used[loop.dimension]) {
+      return absl::InvalidArgumentError(absl::StrCat("in place: an order of the loops of ",
+                                                     impl_->OutputLeaf(buffer).ToString(),
+                                                     " has no second dimension ", loop.dimension));
+    }
+    is_used[loop.dimension] = true;
+  }
+  absl::StatusOr<Impl::Asked> asked = impl_->Ask(buffer);
+  if (!asked.ok()) return asked.status();
+  return asked->answer ? *std::move(asked->answer) : asked->question->DecideIn(order);
+}
+
+absl::StatusOr<InPlaceSafety> InPlaceAnalysis::SafetyUnder(const SharedBuffer& buffer,
+                                                           const IterationMap& iterations) {
+  const QuestionBudget question;
+  if (absl::Status status = impl_->CheckLeaves(buffer); !status.ok()) return status;
+  absl::Status fits = internal::IterationsOf(iterations, impl_->OutputLeaf(buffer)).status();
+  if (!fits.ok() && !absl::IsUnimplemented(fits)) return fits;
+  absl::StatusOr<Impl::Asked> asked = impl_->Ask(buffer);
+  if (!asked.ok()) return asked.status();
+  return asked->answer ? *std::move(asked->answer) : asked->question->DecideUnder(iterations);
+}
+
+absl::StatusOr<WrittenElements> InPlaceAnalysis::Written(const SharedBuffer& buffer) {
+  const QuestionBudget question;
+  absl::StatusOr<Impl::Asked> asked = impl_->Ask(buffer);
+  if (!asked.ok()) return asked.status();
+  const Shape& output = impl_->OutputLeaf(buffer);
+  WrittenElements written;
+  if (asked->question && asked->question->doubt().empty()) {
+    for (const internal::ChangedPart& part : asked->question->parts()) {
+      written.elements.Add(part.elements);
+    }
+  } else {
+    const absl::StatusOr<OperandIndexing> all = internal::PlacesIn(output, output, impl_->context_);
+    if (!all.ok()) return all.status();
+    written.elements.Add(*all);
+  }
+  written.elements.Simplify();
+  written.elements.DropSubsumed(output);
+  const absl::StatusOr<Utilization> count =
+      ComputeUtilization(written.elements, output, output, kCountSteps);
+  if (!count.ok()) return count.status();
+  written.count = count->elements_read;
+  written.of = output.ElementCount().value_or(0);
+  return written;
+}
+
+absl::StatusOr<BufferSharing> InPlaceAnalysis::Share() {
+  const QuestionBudget question;
+  const std::vector<SharedBuffer> candidates = Candidates();
+  std::vector<OperandLeaf> operands;
+  std::vector<LoopOrder> orders = {{}};
+  std::vector<InPlaceSafety> safeties;
+  std::vector<int> right_of;
+  for (const SharedBuffer& candidate : candidates) {
+    absl::StatusOr<InPlaceSafety> safety = Safety(candidate);
+    if (!safety.ok()) return safety.status();
+    if (safety->answer == InPlaceAnswer::kInOrder &&
+        !absl::c_linear_search(orders, safety->order)) {
+      orders.push_back(safety->order);
+    }
+    safeties.push_back(*std::move(safety));
+    auto it = absl::c_find(operands, candidate.operand);
+    right_of.push_back(static_cast<int>(it - operands.begin()));
+    if (it == operands.end()) operands.push_back(candidate.operand);
+  }
+  BufferSharing best;
+  for (const LoopOrder& order : orders) {
+    std::vector<std::vector<int>> edges(impl_->output().LeafCount());
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      bool is_safe = safeties[i].answer == InPlaceAnswer::kAnyOrder;
+      if (!is_safe && !order.empty() && safeties[i].answer == InPlaceAnswer::kInOrder) {
+        const absl::StatusOr<InPlaceSafety> in_order = SafetyIn(candidates[i], order);
+        is_safe = in_order.ok() && in_order->IsSafe();
+      }
+      if (is_safe) edges[candidates[i].output_leaf].push_back(right_of[i]);
+    }
+    const std::vector<int> matching =
+        internal::MaximumMatching(edges, static_cast<int>(operands.size()));
+    BufferSharing sharing;
+    sharing.order = order;
+    for (size_t leaf = 0; leaf < matching.size(); ++leaf) {
+      if (matching[leaf] < 0) continue;
+      sharing.shared.push_back({static_cast<int64_t>(leaf), operands[matching[leaf]]});
+    }
+    if (sharing.shared.size() > best.shared.size()) best = std::move(sharing);
+  }
+  return best;
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,362 @@
+#include "xla_indexing/query/in_place/in_place_question.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/hlo/memory/physical_layout.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/ops/answers/indexing_entry.h"
+#include "xla_indexing/query/in_place/buffers/buffer_places.h"
+#include "xla_indexing/query/in_place/buffers/element_parts.h"
+#include "xla_indexing/query/in_place/order/free_values.h"
+#include "xla_indexing/query/in_place/order/permutation_conflict.h"
+#include "xla_indexing/query/in_place/runtime_conditions.h"
+#include "xla_indexing/query/utilization/utilization.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+constexpr int64_t kInPlaceSteps = int64_t{1} << 22;
+constexpr size_t kMaxRelations = 4096;
+
+LoopOrder Reversed(LoopOrder order) {
+  for (DirectedLoop& loop : order) loop.is_descending = !loop.is_descending;
+  return order;
+}
+
+}  // namespace
+
+std::string WhyTooLarge(const Shape& output, const Shape& operand) {
+  const std::optional<Interval> output_bytes = BufferBytesOf(output);
+  const std::optional<Interval> operand_bytes = BufferBytesOf(operand);
+  if (!output_bytes || !operand_bytes || output_bytes->lower() <= operand_bytes->lower()) return "";
+  return absl::StrCat("the output has ", output_bytes->lower(), " bytes and the operand ",
+                      operand_bytes->lower());
+}
+
+InPlaceQuestion::InPlaceQuestion(const SharedLeaves& leaves, HloIndexer* indexer,
+                                 mlir::MLIRContext* context)
+    : leaves_(leaves),
+      indexer_(*indexer),
+      context_(context),
+      budget_(kInPlaceSteps),
+      space_(ElementsOf(leaves.output())) {}
+
+absl::Status InPlaceQuestion::Prepare() {
+  absl::StatusOr<OperandIndexing> place = PlacesIn(leaves_.operand(), leaves_.output(), context_);
+  if (!place.ok()) return place.status();
+  place_ = *std::move(place);
+  if (!place_->IsExact()) {
+    Doubt(absl::StrCat("where elements lie is not known: ", place_->label().reason));
+    return absl::OkStatus();
+  }
+  const auto entries = indexer_.Index(leaves_.computation, Direction::kOutputToInput);
+  if (!entries.ok()) return entries.status();
+  for (const IndexingEntry& entry : **entries) {
+    if (entry.operand != leaves_.parameter || entry.operand_leaf != leaves_.parameter_leaf) {
+      continue;
+    }
+    for (const OperandIndexing& map : entry.indexing) {
+      if (map.IsUnknown()) Doubt(map.label().reason);
+      if (map.replica_map() != nullptr) Doubt("an element of another device is read");
+      if (!doubt_.empty()) return absl::OkStatus();
+      reads_.push_back({entry.output_leaf, map});
+    }
+  }
+  if (!IsNamedPermutation()) {
+    parts_ = ChangedPartsOf(leaves_, *place_, &indexer_);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<OperandIndexing> all = PlacesIn(leaves_.output(), leaves_.output(), context_);
+  if (!all.ok()) return all.status();
+  // What reads its own place does not change, but what is in conflict does.
+  parts_.push_back({OperandIndexing(kPartsFit, all->map(), {},
+                                    ExactnessLabel::OverApproximate(
+                                        "which elements stay in their places is not looked for")),
+                    /*is_certain=*/true, ""});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<InPlaceSafety> InPlaceQuestion::Decide() {
+  if (absl::Status status = SetSpaceOfElements(); !status.ok()) return status;
+  if (auto safety = DecidePermutation(NaturalOrder())) return *std::move(safety);
+  BuildConflicts();
+  return DecideOrder();
+}
+
+absl::StatusOr<InPlaceSafety> InPlaceQuestion::DecideIn(const LoopOrder& order) {
+  if (absl::Status status = SetSpaceOfElements(); !status.ok()) return status;
+  if (auto safety = DecidePermutation(order)) return *std::move(safety);
+  BuildConflicts();
+  if (!space_.is_memory) return DecideOneOrder(order);
+  InPlaceSafety safety = DecideOrder();
+  if (safety.answer == InPlaceAnswer::kInOrder && safety.order != order) {
+    return InPlaceSafety::Undecided(
+        "rows are no whole bytes, which are computed in the order of memory");
+  }
+  return safety;
+}
+
+absl::StatusOr<InPlaceSafety> InPlaceQuestion::DecideUnder(const IterationMap& iterations) {
+  if (absl::Status status = SetSpace(IterationsOf(iterations, leaves_.output())); !status.ok()) {
+    return status;
+  }
+  BuildConflicts();
+  InPlaceSafety safety = DecideOneOrder(space_.Loops());
+  if (safety.answer == InPlaceAnswer::kInOrder) safety.answer = InPlaceAnswer::kAnyOrder;
+  safety.order.clear();
+  for (RuntimeCondition& condition : safety.conditions) condition.order.clear();
+  return safety;
+}
+
+InPlaceSafety InPlaceQuestion::Undecided() const {
+  if (QuestionBudget::IsSpent()) {
+    return InPlaceSafety::Undecided(std::string(QuestionBudget::Reason()));
+  }
+  if (!doubt_.empty()) return InPlaceSafety::Undecided(doubt_);
+  const std::string why = conflicts_ ? conflicts_->why_undecided() : "";
+  return InPlaceSafety::Undecided(why.empty() ? "no two elements were found that meet" : why);
+}
+
+bool InPlaceQuestion::IsOfSizesOfOutput(int64_t leaf) const {
+  const Shape& root = leaves_.computation.root_instruction()->shape();
+  return SameDimensions(root.Leaf(leaf), leaves_.output());
+}
+
+bool InPlaceQuestion::ReadsInPlaceOnly() const {
+  return absl::c_all_of(reads_, [&](const Read& read) {
+    if (!IsOfSizesOfOutput(read.output_leaf)) return false;
+    absl::StatusOr<OperandIndexing> places = ComposeOperandIndexing(read.map, *place_);
+    if (!places.ok()) return false;
+    places->Simplify();
+    if (places->IsKnownEmpty()) return true;
+    for (int i = 0; i < places->map().num_results(); ++i) {
+      if (places->map().results()[i] != mlir::getAffineDimExpr(i, context_)) return false;
+    }
+    return true;
+  });
+}
+
+absl::Status InPlaceQuestion::SetSpaceOfElements() {
+  if (!doubt_.empty() || BitsOfElement(leaves_.output()) >= 8 || ReadsInPlaceOnly()) {
+    return absl::OkStatus();
+  }
+  return SetSpace(BytesOf(leaves_.output(), context_));
+}
+
+absl::Status InPlaceQuestion::SetSpace(absl::StatusOr<IterationSpace> space) {
+  if (absl::IsUnimplemented(space.status())) {
+    Doubt(std::string(space.status().message()));
+    return absl::OkStatus();
+  }
+  if (!space.ok()) return space.status();
+  space_ = *std::move(space);
+  return absl::OkStatus();
+}
+
+void InPlaceQuestion::BuildConflicts() {
+  if (!doubt_.empty()) return;
+  if (reads_.size() * parts_.size() > kMaxRelations) {
+    Doubt(absl::StrCat("there are ", reads_.size(), " maps and ", parts_.size(),
+                       " parts that change"));
+    return;
+  }
+  std::vector<ConflictRelation> relations;
+  for (size_t read = 0; read < reads_.size(); ++read) {
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      absl::StatusOr<OperandIndexing> writers = Chain(read, part, /*with_operand=*/false);
+      if (!writers.ok()) return Doubt(std::string(writers.status().message()));
+      writers->Simplify();
+      if (writers->IsKnownEmpty()) continue;
+      std::string why_not_free = WhyNotFree(*writers);
+      const std::string& why =
+          parts_[part].is_certain ? reads_[read].map.label().reason : parts_[part].why_not_certain;
+      ConflictRelation relation{*std::move(writers), why.empty(), why, std::move(why_not_free),
+                                IsOutside(read)};
+      relations.push_back(std::move(relation));
+      sources_.push_back({read, part});
+    }
+  }
+  conflicts_.emplace(std::move(relations), space_.kinds, &budget_);
+}
+
+absl::StatusOr<OperandIndexing> InPlaceQuestion::Chain(size_t read, size_t part,
+                                                       bool with_operand) const {
+  const OperandIndexing& reads = reads_[read].map;
+  const bool is_of_space = space_.elements && !IsOutside(read);
+  absl::StatusOr<OperandIndexing> chain =
+      is_of_space ? ComposeOperandIndexing(*space_.elements, reads) : reads;
+  llvm::SmallVector<OperandIndexing, 3> steps = {*place_, parts_[part].elements};
+  if (is_of_space) steps.push_back(*space_.iteration_of);
+  if (with_operand) {
+    const Variables operand(place_->map().dims());
+    steps[0] = WithDimsAsResults(steps[0]);
+    for (size_t i = 1; i < steps.size(); ++i) steps[i] = WithMoreDims(steps[i], operand);
+  }
+  for (const OperandIndexing& step : steps) {
+    if (!chain.ok()) break;
+    chain = ComposeOperandIndexing(*chain, step);
+    if (chain.ok()) chain->Simplify();
+    if (chain.ok() && chain->IsKnownEmpty()) break;
+  }
+  return chain;
+}
+
+LoopOrder InPlaceQuestion::NaturalOrder() const {
+  return space_.is_memory ? space_.Loops() : OrderOfMemory(leaves_.output());
+}
+
+bool InPlaceQuestion::IsNamedPermutation() const {
+  if (reads_.size() != 1 || reads_.front().output_leaf != leaves_.output_leaf) return false;
+  const OperandIndexing& read = reads_.front().map;
+  return read.IsKnownBijection() && read.IsExact() && read.map().num_ranges() > 0 &&
+         place_->map().num_symbols() == 0 && FillEqualPlaces(leaves_.output(), leaves_.operand());
+}
+
+std::optional<InPlaceSafety> InPlaceQuestion::DecidePermutation(const LoopOrder& order) {
+  if (!doubt_.empty() || space_.elements || !IsNamedPermutation()) return std::nullopt;
+  const Shape& output = leaves_.output();
+  const llvm::SmallVector<int64_t, 4> sizes(output.dimensions().begin(), output.dimensions().end());
+  const PermutationConflict found =
+      FindPermutationConflict(reads_.front().map.map(), place_->map(), sizes, order, &budget_);
+  if (found.has == Answer::kUndecided) return std::nullopt;
+  if (found.has == Answer::kNo) return InPlaceSafety::AnyOrder();
+  const std::optional<int64_t> byte =
+      FirstSharedByte(output, found.writer, leaves_.operand(), found.operand);
+  if (!byte) return std::nullopt;
+  InPlaceSafety safety;
+  safety.answer = InPlaceAnswer::kUnsafe;
+  safety.conflict.emplace();
+  safety.conflict->writer.assign(found.writer.begin(), found.writer.end());
+  safety.conflict->reader.assign(found.reader.begin(), found.reader.end());
+  safety.conflict->operand.assign(found.operand.begin(), found.operand.end());
+  safety.conflict->byte = *byte;
+  return safety;
+}
+
+InPlaceSafety InPlaceQuestion::DecideOrder() {
+  if (!doubt_.empty()) return Undecided();
+  if (conflicts_->IsSafeInAnyOrder() == Answer::kYes) return InPlaceSafety::AnyOrder();
+  const FoundOrder found = conflicts_->FindOrder();
+  if (found.is_safe == Answer::kUndecided) return Undecided();
+  InPlaceSafety safety;
+  safety.conflict = AnyConflict();
+  if (found.is_safe == Answer::kYes) {
+    safety.answer = InPlaceAnswer::kInOrder;
+    safety.order = found.loops;
+    if (space_.is_memory) {
+      safety.order = OrderOfMemory(leaves_.output());
+      if (found.loops.front().is_descending) safety.order = Reversed(safety.order);
+    }
+  } else if (safety.conflict) {
+    safety.answer = InPlaceAnswer::kUnsafe;
+  } else {
+    return Undecided();
+  }
+  safety.conditions = Conditions(found.is_safe == Answer::kNo);
+  return safety;
+}
+
+InPlaceSafety InPlaceQuestion::DecideOneOrder(const LoopOrder& order) {
+  if (!doubt_.empty()) return Undecided();
+  InPlaceSafety safety;
+  switch (conflicts_->IsSafeIn(order)) {
+    case Answer::kYes:
+      if (order.empty() || conflicts_->IsSafeInAnyOrder() == Answer::kYes) {
+        return InPlaceSafety::AnyOrder();
+      }
+      safety.answer = InPlaceAnswer::kInOrder;
+      safety.order = order;
+      return safety;
+    case Answer::kNo:
+      safety.conflict = ConflictIn(order);
+      if (!safety.conflict) break;
+      safety.answer = InPlaceAnswer::kUnsafe;
+      safety.conditions = ConditionsOf(*conflicts_, order, &leaves_.computation, &budget_);
+      return safety;
+    case Answer::kUndecided:
+      break;
+  }
+  return Undecided();
+}
+
+std::optional<InPlaceConflict> InPlaceQuestion::ConflictIn(const LoopOrder& order) {
+  const auto found = conflicts_->FindConflict(order);
+  if (!found) return std::nullopt;
+  const auto& [relation, cell] = *found;
+  const auto [read, part] = sources_[relation];
+  const bool is_outside = IsOutside(read);
+  absl::StatusOr<OperandIndexing> chain = Chain(read, part, /*with_operand=*/true);
+  if (!chain.ok() || chain->IsKnownEmpty()) return std::nullopt;
+  const std::optional<IndexingMap> domain =
+      is_outside ? chain->map() : RestrictTo(cell, chain->map());
+  if (!domain) return std::nullopt;
+  const auto point = LeastPointThatOccurs(*chain, *domain, &budget_);
+  if (!point) return std::nullopt;
+  const llvm::ArrayRef<int64_t> all = *point;
+  const auto num_dims = static_cast<size_t>(domain->num_dims());
+  const auto results = domain->Evaluate(all.take_front(num_dims), all.drop_front(num_dims));
+  if (!results.ok()) return std::nullopt;
+  const llvm::ArrayRef<int64_t> ends = *results;
+  const llvm::ArrayRef<int64_t> reader = all.take_front(num_dims);
+  const auto operand_rank = static_cast<size_t>(leaves_.operand().rank());
+  InPlaceConflict conflict;
+  // What reads from outside of the space and what it meets are elements.
+  const IterationSpace& space = is_outside ? ElementsOf(leaves_.output()) : space_;
+  conflict.reader = space.ElementAt(reader);
+  conflict.writer = space.ElementAt(ends.drop_back(operand_rank));
+  if (reads_[read].output_leaf != leaves_.output_leaf) {
+    conflict.reader_leaf = reads_[read].output_leaf;
+  }
+  const llvm::ArrayRef<int64_t> element = ends.take_back(operand_rank);
+  conflict.operand.assign(element.begin(), element.end());
+  const std::optional<int64_t> byte =
+      FirstSharedByte(leaves_.output(), conflict.writer, leaves_.operand(), conflict.operand);
+  if (!byte) return std::nullopt;
+  conflict.byte = *byte;
+  const auto contents = ContentsAt(*chain, all);
+  if (!contents) return std::nullopt;
+  for (const ElementContents& of : *contents) {
+    conflict.runtime_values.emplace_back(
+        NameOfValue(*chain, of.variable, all, &leaves_.computation), of.contents);
+  }
+  return conflict;
+}
+
+std::optional<InPlaceConflict> InPlaceQuestion::AnyConflict() {
+  std::optional<InPlaceConflict> conflict = ConflictIn(NaturalOrder());
+  return conflict ? conflict : ConflictIn({});
+}
+
+std::vector<RuntimeCondition> InPlaceQuestion::Conditions(bool is_unsafe) {
+  std::vector<RuntimeCondition> all = ConditionsOf(*conflicts_, {}, &leaves_.computation, &budget_);
+  if (!is_unsafe || leaves_.output().rank() == 0 || space_.is_memory) return all;
+  const LoopOrder natural = NaturalOrder();
+  for (const LoopOrder& order : {natural, Reversed(natural)}) {
+    for (RuntimeCondition& condition :
+         ConditionsOf(*conflicts_, order, &leaves_.computation, &budget_)) {
+      // Where any order is safe, so is this one.
+      const bool is_known = absl::c_any_of(all, [&](const RuntimeCondition& any) {
+        return any.runtime == condition.runtime && any.unsafe == condition.unsafe;
+      });
+      if (!is_known) all.push_back(std::move(condition));
+    }
+  }
+  return all;
+}
+
+}  // namespace xla_indexing::internal

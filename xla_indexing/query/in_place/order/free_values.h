@@ -1,0 +1,51 @@
+// Whether the values of the runtime variables of a map can be whatever its domain says.
+//
+// A parameter of the program has any contents, and an element of one says nothing of another. So all
+// values occur together where each variable is of an element of a parameter, perhaps moved (slices,
+// transposes, ..), and no two are of one element. Values that are computed may be bound to each other.
+//
+// At one point, elements are numbers. Its values occur where all variables of one element agree on a
+// value that the element has: a clamp to [lo, hi] that yields lo says that it is at most lo. Elements of
+// one parameter that are moved in different ways count as one.
+//
+// Example: the start s32[] of an update that is a parameter is free; one that is p + q is not. Starts
+// clamp(p, 0, 3) and clamp(p, 0, 5) of one parameter are not free, but 3 and 4 do occur.
+#ifndef XLA_INDEXING_QUERY_IN_PLACE_ORDER_FREE_VALUES_H_
+#define XLA_INDEXING_QUERY_IN_PLACE_ORDER_FREE_VALUES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/ops/answers/operand_indexing.h"
+
+namespace xla_indexing::internal {
+
+// Why some values of the runtime variables may not occur together; empty where all do.
+std::string WhyNotFree(const OperandIndexing& indexing);
+
+// The contents of an element that a runtime variable, perhaps with others, is made of.
+struct ElementContents {
+  int variable = 0;
+  int64_t contents = 0;
+};
+
+// The contents that variables have at a point (dimensions, then symbols), each element once; none where
+// variables of one element do not agree.
+std::optional<std::vector<ElementContents>> ContentsAt(const OperandIndexing& indexing,
+                                                       llvm::ArrayRef<int64_t> point);
+
+// The least point (dimensions, then symbols) of a part of its domain whose values occur. Some points
+// alone are tried: none does not say that there is none.
+std::optional<llvm::SmallVector<int64_t, 8>> LeastPointThatOccurs(const OperandIndexing& indexing,
+                                                                  const IndexingMap& domain,
+                                                                  StepBudget* budget);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_QUERY_IN_PLACE_ORDER_FREE_VALUES_H_

@@ -1,0 +1,515 @@
+#include "xla_indexing/query/utilization/count_reads.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/affine/normal_form/simplifier.h"
+#include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/map/count/count_image.h"
+#include "xla_indexing/map/count/count_points.h"
+#include "xla_indexing/map/expr/components.h"
+#include "xla_indexing/map/expr/expr_util.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/answers/parts/replica_map.h"
+#include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+
+// Runtime variables take all their values together where there are no more than this.
+constexpr int64_t kMaxAssignments = 4096;
+
+// What a runtime variable of a map depends on.
+struct Runtime {
+  RuntimeVarIndexing binding;
+  Interval bounds;
+  llvm::SmallVector<bool, 8> depends_on;  // by dimension, then range variable
+  // No value of the tensor is outside the variable's interval, no element outside the tensor.
+  bool is_certain = true;
+
+  bool IsFixed() const { return !llvm::is_contained(depends_on, true); }
+  bool DependsOnRanges(int num_dims) const {
+    return llvm::is_contained(llvm::ArrayRef(depends_on).drop_front(num_dims), true);
+  }
+};
+
+// A map and its runtime variables, the last symbols of the map.
+class Access {
+ public:
+  explicit Access(const OperandIndexing& indexing) : map_(MapOf(indexing)) {
+    for (int i = 0; i < indexing.map().num_runtimes(); ++i) AddRuntime(indexing, i);
+    // A constraint goes with each variable that is moved.
+    while (llvm::any_of(Constraints(map_.constraints()),
+                        [&](const Constraint& constraint) { return MoveVariable(constraint); })) {
+    }
+  }
+
+  const IndexingMap& map() const { return map_; }
+  llvm::ArrayRef<Runtime> runtimes() const { return runtimes_; }
+  int num_runtimes() const { return static_cast<int>(runtimes_.size()); }
+  bool IsCertain() const {
+    return llvm::all_of(runtimes_, [](const Runtime& runtime) { return runtime.is_certain; });
+  }
+
+  // Whether runtime variable i only moves the results.
+  bool OnlyMoves(int i) const {
+    const int variable = map_.num_dims() + map_.num_ranges() + i;
+    const auto has = [&](AffineExpr expr) {
+      return llvm::is_contained(VariablesOf(expr, map_.num_dims()), variable);
+    };
+    if (llvm::any_of(map_.constraints(), [&](const Constraint& c) { return has(c.expr); })) {
+      return false;
+    }
+    const AffineExpr symbol = mlir::getAffineSymbolExpr(map_.num_ranges() + i, map_.context());
+    return llvm::all_of(map_.results(), [&](AffineExpr result) {
+      const LinearSum sum = LinearSum::FromExpr(result);
+      return sum.valid() && llvm::all_of(sum.terms(), [&](const Term& term) {
+               return term.atom == symbol || !has(term.atom);
+             });
+    });
+  }
+
+  // The map at values of the runtime variables; none stays a variable.
+  std::optional<IndexingMap> At(llvm::ArrayRef<std::optional<int64_t>> values) const {
+    llvm::SmallVector<AffineExpr, 8> symbols(map_.num_ranges());
+    for (const std::optional<int64_t>& value : values) {
+      symbols.push_back(value ? Constant(*value, map_.context()) : AffineExpr());
+    }
+    absl::StatusOr<IndexingMap> at = map_.Substitute({}, symbols);
+    if (!at.ok()) return std::nullopt;
+    // Constraints that have become constants, or speak of one variable, are looked at anew.
+    return IndexingMap(kPartsFit, at->affine_map(), Variables(at->dims()), Variables(at->ranges()),
+                       Variables(at->runtimes()), Constraints(at->constraints()));
+  }
+
+  // The values at which variables that only move the results may be left out of a count.
+  std::optional<int64_t> SomeValue(int i) const {
+    const Interval& bounds = runtimes_[i].bounds;
+    if (bounds.has_lower()) return bounds.lower();
+    if (bounds.has_upper()) return bounds.upper();
+    return bounds.IsEmpty() ? std::nullopt : std::optional<int64_t>(0);
+  }
+
+ private:
+  // The map with what its replica map says of range variables: some reader there is.
+  static IndexingMap MapOf(const OperandIndexing& indexing) {
+    const IndexingMap& map = indexing.map();
+    const ReplicaMap* replicas = indexing.replica_map();
+    if (replicas == nullptr || replicas->constraints.empty()) return map;
+    const int reader = map.num_ranges();
+    llvm::SmallVector<AffineExpr, 8> dims(map.num_dims());
+    dims.push_back(mlir::getAffineSymbolExpr(reader, map.context()));
+    llvm::SmallVector<AffineExpr, 8> symbols(reader);
+    for (int i = 0; i < map.num_runtimes(); ++i) {
+      symbols.push_back(mlir::getAffineSymbolExpr(reader + 1 + i, map.context()));
+    }
+    llvm::SmallVector<AffineExpr, 4> results;
+    for (const AffineExpr result : map.results()) {
+      results.push_back(Substitute(result, dims, symbols));
+    }
+    Constraints constraints;
+    for (const auto& list : {map.constraints(), llvm::ArrayRef(replicas->constraints)}) {
+      for (const Constraint& constraint : list) {
+        constraints.push_back({Substitute(constraint.expr, dims, symbols), constraint.interval});
+      }
+    }
+    Variables ranges(map.ranges());
+    ranges.push_back({replicas->readers, {}});
+    const mlir::AffineMap affine_map =
+        mlir::AffineMap::get(map.num_dims(), map.num_symbols() + 1, results, map.context());
+    return IndexingMap(kPartsFit, affine_map, Variables(map.dims()), std::move(ranges),
+                       Variables(map.runtimes()), std::move(constraints));
+  }
+
+  // Element expressions are those of the indexing, whose symbols are numbered without a reader.
+  void AddRuntime(const OperandIndexing& indexing, int i) {
+    const IndexingMap& map = indexing.map();
+    Runtime runtime;
+    runtime.binding = indexing.bindings()[i];
+    runtime.bounds = map.runtimes()[i].bounds;
+    // On which device something is read is as good as on which element.
+    const bool is_remote = static_cast<bool>(runtime.binding.device);
+    runtime.depends_on.assign(map_.num_dims() + map_.num_ranges(), is_remote);
+    runtime.is_certain = runtime.binding.ValueRange().IsSubsetOf(runtime.bounds);
+    ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
+    const bool is_empty = map.IsKnownEmpty();
+    const absl::Span<const int64_t> sizes = runtime.binding.shape().dimensions();
+    const auto loops = static_cast<size_t>(runtime.binding.NumLoops());
+    for (size_t e = 0; e < runtime.binding.element.size(); ++e) {
+      const AffineExpr expr = runtime.binding.element[e];
+      // A loop need not have an iteration of that number.
+      if (is_empty || e < loops ||
+          !simplifier.Range(expr).IsSubsetOf(Interval::OfSize(sizes[e - loops]))) {
+        runtime.is_certain = false;
+      }
+      for (const int variable : VariablesOf(expr, map.num_dims())) {
+        const int earlier = variable - map.num_dims() - map.num_ranges();
+        if (earlier < 0) {
+          runtime.depends_on[variable] = true;
+          continue;
+        }
+        for (size_t k = 0; k < runtime.depends_on.size(); ++k) {
+          runtime.depends_on[k] |= runtimes_[earlier].depends_on[k];
+        }
+      }
+    }
+    runtimes_.push_back(std::move(runtime));
+  }
+
+  // Simplifies a constraint v + L in [a, b], where L is a combination of runtime variables that do
+  // not depend on v: v' = v + L becomes the variable, if v' - L is in v's interval for all v' in
+  // [a, b]. Where v is a dimension, the other dimensions have to determine L, so that L depends on
+  // no range variable. Returns whether that was done.
+  bool MoveVariable(const Constraint& constraint) {
+    const LinearSum sum = LinearSum::FromExpr(constraint.expr);
+    const int first_runtime = map_.num_dims() + map_.num_ranges();
+    std::optional<int> moved;
+    LinearSum rest(sum.constant());
+    for (const Term& term : sum.terms()) {
+      const llvm::SmallVector<int, 4> variables = VariablesOf(term.atom, map_.num_dims());
+      const bool is_variable = term.atom.getKind() == mlir::AffineExprKind::DimId ||
+                               term.atom.getKind() == mlir::AffineExprKind::SymbolId;
+      if (!is_variable) return false;
+      if (variables[0] >= first_runtime) {
+        rest.AddTerm(term.atom, term.coefficient);
+      } else if (!moved && term.coefficient == 1) {
+        moved = variables[0];
+      } else {
+        return false;
+      }
+    }
+    if (!sum.valid() || !moved || rest.IsConstant() || !constraint.interval.IsFinite()) {
+      return false;
+    }
+    const bool is_dim = *moved < map_.num_dims();
+    for (const Runtime& runtime : runtimes_) {
+      if (runtime.depends_on[*moved]) return false;
+    }
+    const auto depends_on_ranges = [&](const Term& term) {
+      const int runtime = VariablesOf(term.atom, map_.num_dims())[0] - first_runtime;
+      return runtimes_[runtime].DependsOnRanges(map_.num_dims());
+    };
+    if (is_dim && llvm::any_of(rest.terms(), depends_on_ranges)) return false;
+    const AffineExpr offset = rest.ToExpr(map_.context());
+    const Interval& bounds = BoundsOf(map_, *moved);
+    ExprSimplifier simplifier(map_.context(), map_.DimBounds(), map_.SymbolBounds());
+    if (!offset || !constraint.interval.Sub(simplifier.Range(offset)).IsSubsetOf(bounds)) {
+      return false;
+    }
+    llvm::SmallVector<AffineExpr, 8> dims(map_.num_dims());
+    llvm::SmallVector<AffineExpr, 8> symbols(map_.num_symbols());
+    const int position = is_dim ? *moved : *moved - map_.num_dims();
+    const AffineExpr variable = is_dim ? mlir::getAffineDimExpr(position, map_.context())
+                                       : mlir::getAffineSymbolExpr(position, map_.context());
+    (is_dim ? dims : symbols)[position] = Sub(variable, offset);
+    // The constraint is one on the variable now, and becomes its interval.
+    IndexingMap unbounded = map_;
+    (is_dim ? unbounded.mutable_dim(position) : unbounded.mutable_range(position)).bounds =
+        Interval::All();
+    absl::StatusOr<IndexingMap> substituted = unbounded.Substitute(dims, symbols);
+    if (!substituted.ok()) return false;
+    map_ = *std::move(substituted);
+    return true;
+  }
+
+  IndexingMap map_;
+  std::vector<Runtime> runtimes_;
+};
+
+// The map without the runtime variables that `is_free(i)`; none where others are left.
+template <typename IsFree>
+std::optional<IndexingMap> WithoutRuntimes(const Access& access, IsFree is_free) {
+  llvm::SmallVector<std::optional<int64_t>, 4> values;
+  for (int i = 0; i < access.num_runtimes(); ++i) {
+    if (!access.OnlyMoves(i) || !is_free(access.runtimes()[i])) return std::nullopt;
+    values.push_back(access.SomeValue(i));
+    if (!values.back()) return std::nullopt;
+  }
+  return access.At(values);
+}
+
+// The different bindings of several maps, whose values are not known.
+struct Unknowns {
+  std::vector<RuntimeVarIndexing> bindings;
+  std::vector<llvm::SmallVector<size_t, 4>> of_access;  // by runtime variable
+};
+
+// None where a value differs from point to point, or there are too many together.
+std::optional<Unknowns> UnknownsOf(llvm::ArrayRef<Access> accesses) {
+  Unknowns unknowns;
+  int64_t assignments = 1;
+  for (const Access& access : accesses) {
+    llvm::SmallVector<size_t, 4>& numbers = unknowns.of_access.emplace_back();
+    for (const Runtime& runtime : access.runtimes()) {
+      if (!runtime.IsFixed()) return std::nullopt;
+      const auto it = llvm::find(unknowns.bindings, runtime.binding);
+      numbers.push_back(it - unknowns.bindings.begin());
+      if (it != unknowns.bindings.end()) continue;
+      // An element outside its tensor is outside for all values.
+      const bool may_be_outside =
+          runtime.binding.ValueRange().IsSubsetOf(runtime.bounds) && !runtime.is_certain;
+      const std::optional<int64_t> size = runtime.binding.ValueRange().Size();
+      if (!size || may_be_outside) return std::nullopt;
+      const std::optional<int64_t> product = CheckedMul(assignments, *size);
+      if (!product || *product > kMaxAssignments) return std::nullopt;
+      assignments = *product;
+      unknowns.bindings.push_back(runtime.binding);
+    }
+  }
+  return unknowns;
+}
+
+// The least and the most of `count(maps)` over all values; none where that is not found out.
+template <typename Count>
+std::optional<Interval> OverAllValues(llvm::ArrayRef<Access> accesses, StepBudget* budget,
+                                      Count count) {
+  const std::optional<Unknowns> unknowns = UnknownsOf(accesses);
+  if (!unknowns) return std::nullopt;
+  llvm::SmallVector<int64_t, 4> values;
+  for (const RuntimeVarIndexing& binding : unknowns->bindings) {
+    values.push_back(binding.ValueRange().lower());
+  }
+  Interval counts = Interval::Empty();
+  while (true) {
+    if (!budget->Take(kStepsOfQuestion)) return std::nullopt;
+    std::vector<IndexingMap> maps;
+    for (const auto& [access, numbers] : llvm::zip_equal(accesses, unknowns->of_access)) {
+      llvm::SmallVector<std::optional<int64_t>, 4> own;
+      bool is_inside = true;
+      for (const auto& [number, runtime] : llvm::zip_equal(numbers, access.runtimes())) {
+        own.push_back(values[number]);
+        is_inside &= runtime.bounds.Contains(values[number]);
+      }
+      if (!is_inside) continue;
+      std::optional<IndexingMap> map = access.At(own);
+      if (!map) return std::nullopt;
+      maps.push_back(*std::move(map));
+    }
+    counts = counts.Union(count(maps));
+    size_t i = 0;
+    for (; i < values.size(); ++i) {
+      const Interval range = unknowns->bindings[i].ValueRange();
+      if (values[i] < range.upper()) {
+        ++values[i];
+        break;
+      }
+      values[i] = range.lower();
+    }
+    if (i == values.size()) return counts;
+  }
+}
+
+// Whether some constraint mentions runtime variables or what they depend on.
+bool ValuesRestrictTheDomain(const Access& access) {
+  const IndexingMap& map = access.map();
+  return llvm::any_of(map.constraints(), [&](const Constraint& constraint) {
+    return llvm::any_of(VariablesOf(constraint.expr, map.num_dims()), [&](int variable) {
+      return variable >= map.num_dims() + map.num_ranges() ||
+             llvm::any_of(access.runtimes(),
+                          [&](const Runtime& runtime) { return runtime.depends_on[variable]; });
+    });
+  });
+}
+
+// The map where the range variables (and dimensions) that runtime variables depend on have one
+// value, and so have they: some of what is read, whatever the values. None where that is not so.
+std::optional<IndexingMap> AtOnePlace(const Access& access, bool fix_dims) {
+  if (!access.IsCertain() || ValuesRestrictTheDomain(access)) return std::nullopt;
+  llvm::SmallVector<std::optional<int64_t>, 4> values;
+  const IndexingMap& map = access.map();
+  for (int i = 0; i < access.num_runtimes(); ++i) {
+    if (!access.OnlyMoves(i)) return std::nullopt;
+    values.push_back(access.SomeValue(i));
+    if (!values.back()) return std::nullopt;
+  }
+  std::optional<IndexingMap> at = access.At(values);
+  if (!at) return std::nullopt;
+  for (const Runtime& runtime : access.runtimes()) {
+    for (int v = fix_dims ? 0 : map.num_dims(); v < map.num_dims() + map.num_ranges(); ++v) {
+      if (!runtime.depends_on[v]) continue;
+      Interval& bounds = v < map.num_dims() ? at->mutable_dim(v).bounds
+                                            : at->mutable_range(v - map.num_dims()).bounds;
+      if (!bounds.has_lower()) return std::nullopt;
+      bounds = Interval::Point(bounds.lower());
+    }
+  }
+  return at;
+}
+
+// Bounds on the number of elements that one map reads where neither a closed form nor a few values
+// say it.
+Interval BoundElements(const Access& access, StepBudget* budget) {
+  Interval least = Interval::Point(0);
+  if (const auto map = AtOnePlace(access, /*fix_dims=*/true)) least = CountImage(*map, budget);
+  // There are no more pairs than points that tell the results and the values apart.
+  const IndexingMap& map = access.map();
+  llvm::SmallVector<bool, 8> matters(map.num_dims() + map.num_symbols());
+  for (const AffineExpr result : map.results()) {
+    for (const int v : VariablesOf(result, map.num_dims())) matters[v] = true;
+  }
+  Interval values = Interval::Point(1);
+  for (int v = 0; v < map.num_dims() + map.num_ranges(); ++v) {
+    const bool is_used = matters[v] || llvm::any_of(access.runtimes(), [&](const Runtime& runtime) {
+                           return runtime.depends_on[v];
+                         });
+    if (is_used) values = values.Mul(CountOf(BoundsOf(map, v)));
+  }
+  return CountBetween(least, CountImage(map, budget)).Intersect(CountUpTo(values));
+}
+
+Interval ElementsOf(const Access& access, StepBudget* budget) {
+  const auto is_fixed = [](const Runtime& runtime) { return runtime.IsFixed(); };
+  if (const auto map = WithoutRuntimes(access, is_fixed)) {
+    const Interval count = CountImage(*map, budget);
+    return access.IsCertain() ? count : CountUpTo(count);
+  }
+  const auto over_values = OverAllValues({access}, budget, [&](llvm::ArrayRef<IndexingMap> maps) {
+    return maps.empty() ? Interval::Point(0) : CountImage(maps[0], budget);
+  });
+  return over_values ? *over_values : BoundElements(access, budget);
+}
+
+// The reads of one map that has the same number of them whatever the values.
+std::optional<Interval> ReadsWhateverTheValues(const Access& access, StepBudget* budget) {
+  if (!access.IsCertain()) return std::nullopt;
+  const auto map = WithoutRuntimes(access, [&](const Runtime& runtime) {
+    return !runtime.DependsOnRanges(access.map().num_dims());
+  });
+  if (!map) return std::nullopt;
+  return CountPairs(*map, budget);
+}
+
+// Bounds on the reads of one map: what is read with the values of one place, and no more than
+// there are points.
+Interval BoundReads(const Access& access, StepBudget* budget) {
+  const IndexingMap& map = access.map();
+  Interval least = Interval::Point(0);
+  if (const auto some = AtOnePlace(access, /*fix_dims=*/false)) least = CountPairs(*some, budget);
+  Interval points = Interval::Point(1);
+  for (int v = 0; v < map.num_dims() + map.num_ranges(); ++v) {
+    points = points.Mul(CountOf(BoundsOf(map, v)));
+  }
+  return CountBetween(least, CountPairs(map, budget)).Intersect(CountUpTo(points));
+}
+
+// Whether each element of the output reads one of the operand, and each of that is read by one.
+bool ReadsEachOnce(const OperandIndexing* indexing) {
+  return indexing->IsKnownBijection() && indexing->IsExact();
+}
+
+bool HasUnboundedSize(const Shape& shape) { return !shape.ElementCount().ok(); }
+
+}  // namespace
+
+Interval CountElements(const Shape& array) {
+  const absl::StatusOr<int64_t> count = array.ElementCount();
+  return count.ok() ? Interval::Point(*count) : Interval::AtLeast(0);
+}
+
+Interval CountElementsRead(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& operand,
+                           StepBudget* budget) {
+  if (llvm::any_of(maps, [](const OperandIndexing* map) { return map->IsUnknown(); }) ||
+      HasUnboundedSize(operand)) {
+    return CountUpTo(CountElements(operand));
+  }
+  if (llvm::any_of(maps, ReadsEachOnce)) return CountElements(operand);
+  const llvm::SmallVector<int64_t, 4> sizes(operand.dimensions().begin(),
+                                            operand.dimensions().end());
+  std::vector<Access> exact;
+  std::vector<IndexingMap> without_values;  // exact, and of no runtime variables
+  std::vector<Access> all;
+  for (const OperandIndexing* map : maps) {
+    all.emplace_back(*map);
+    if (!map->IsExact()) continue;
+    exact.emplace_back(all.back());
+    if (map->bindings().empty()) without_values.push_back(all.back().map());
+  }
+  if (without_values.size() == maps.size()) {
+    return CountUnionOfImages(without_values, sizes, budget);
+  }
+  if (all.size() == 1 && exact.size() == 1) {
+    return ElementsOf(all[0], budget).Intersect(CountUpTo(CountElements(operand)));
+  }
+  const Interval of_exact = CountUnionOfImages(without_values, sizes, budget);
+  if (of_exact == CountElements(operand)) return of_exact;
+  const auto over_values = [&](llvm::ArrayRef<Access> accesses) {
+    return OverAllValues(accesses, budget, [&](llvm::ArrayRef<IndexingMap> at_values) {
+      return CountUnionOfImages(at_values, sizes, budget);
+    });
+  };
+  std::optional<Interval> most = over_values(all);
+  if (exact.size() == all.size() && most) return *most;
+  // The least of the exact maps, the most of all.
+  Interval least = of_exact;
+  Interval sum = Interval::Point(0);
+  for (const Access& access : all) sum = sum.Add(ElementsOf(access, budget));
+  if (const auto of_values = over_values(exact)) {
+    least = *of_values;
+  } else {
+    for (const Access& access : exact) {
+      const Interval count = ElementsOf(access, budget);
+      least = Interval::AtLeast(std::max(least.lower(), count.lower()));
+    }
+  }
+  if (!most) {
+    std::vector<IndexingMap> free;
+    free.reserve(all.size());
+    for (const Access& access : all) free.push_back(access.map());
+    most = CountUnionOfImages(free, sizes, budget);
+  }
+  return CountBetween(least, *most).Intersect(CountUpTo(sum));
+}
+
+Interval CountReads(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& output,
+                    const Shape& operand, StepBudget* budget) {
+  const Interval all_pairs = CountElements(output).Mul(CountElements(operand));
+  const bool has_no_size = HasUnboundedSize(operand) || HasUnboundedSize(output);
+  Interval sum = Interval::Point(0);
+  // Exact maps whose reads differ with values that they may share.
+  std::vector<Access> with_values;
+  for (const OperandIndexing* indexing : maps) {
+    if (indexing->IsUnknown() || has_no_size) {
+      sum = sum.Add(CountUpTo(all_pairs));
+      continue;
+    }
+    if (ReadsEachOnce(indexing)) {
+      sum = sum.Add(CountElements(output));
+      continue;
+    }
+    Access access(*indexing);
+    if (const std::optional<Interval> count = ReadsWhateverTheValues(access, budget)) {
+      sum = sum.Add(indexing->IsExact() ? *count : CountUpTo(*count));
+    } else if (indexing->IsExact()) {
+      with_values.push_back(std::move(access));
+    } else {
+      sum = sum.Add(CountUpTo(BoundReads(access, budget)));
+    }
+  }
+  if (with_values.empty()) return sum;
+  const auto over_values =
+      OverAllValues(with_values, budget, [&](llvm::ArrayRef<IndexingMap> at_values) {
+        Interval reads = Interval::Point(0);
+        for (const IndexingMap& map : at_values) reads = reads.Add(CountPairs(map, budget));
+        return reads;
+      });
+  if (over_values) return sum.Add(*over_values);
+  for (const Access& access : with_values) sum = sum.Add(BoundReads(access, budget));
+  return sum;
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,277 @@
+#include "xla_indexing/report/analysis/analyse_kernel.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/gpu/fusion_mapping.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/ops/rules/frame/operation_maps.h"
+#include "xla_indexing/query/utilization/utilization.h"
+#include "xla_indexing/report/analysis/draw_kernel.h"
+#include "xla_indexing/report/analysis/lane_distance.h"
+#include "xla_indexing/report/analysis/loop_figures.h"
+#include "xla_indexing/report/analysis/recomputation.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+// More pairs of leaves are not looked at.
+constexpr int64_t kMaxPairsOfKernel = 100'000;
+
+void Note(std::string sentence, KernelAnalysis* analysis) {
+  if (!absl::c_linear_search(analysis->open_questions, sentence)) {
+    analysis->open_questions.push_back(std::move(sentence));
+  }
+}
+
+std::string WhyNot(const absl::Status& status) {
+  return QuestionBudget::IsSpent() ? QuestionBudget::Reason() : std::string(status.message());
+}
+
+int64_t LeastWaste(const KernelAccess& access, int64_t sector_bytes) {
+  const Interval waste = access.WastedBytes(sector_bytes);
+  return waste.has_lower() ? waste.lower() : 0;
+}
+
+void FindWorst(int64_t sector_bytes, KernelAnalysis* analysis) {
+  int64_t most = 0;
+  for (size_t i = 0; i < analysis->accesses.size(); ++i) {
+    const int64_t waste = LeastWaste(analysis->accesses[i], sector_bytes);
+    if (waste <= most) continue;
+    most = waste;
+    analysis->worst = i;
+  }
+}
+
+// Why the sectors of an access are not exact; empty where they are.
+std::string WhyNotExact(const OperandIndexing& map, const Coalescing& cost) {
+  if (!cost.reason.empty()) return cost.reason;
+  if (!map.IsExact()) return map.label().reason;
+  if (cost.IsExact()) return "";
+  return map.bindings().empty() ? "it was not decided within the steps that counting may take"
+                                : "it depends on values at run time";
+}
+
+}  // namespace
+
+std::string KindWithoutEmitter(const HloInstruction& kernel, std::string* why) {
+  const auto is = [&](absl::string_view kind, absl::string_view sentence) {
+    *why = std::string(sentence);
+    return std::string(kind);
+  };
+  constexpr absl::string_view kLibrary =
+      "a library makes its kernel, whose accesses are not modelled";
+  switch (kernel.opcode()) {
+    case HloOpcode::kFusion:
+      // Made by a compiler or library of its own: Triton, cuDNN, CUTLASS.
+      if (kernel.fusion_kind() == "kCustom") return is("library", kLibrary);
+      return "";
+    case HloOpcode::kDot:
+    case HloOpcode::kScaledDot:
+    case HloOpcode::kRaggedDot:
+    case HloOpcode::kConvolution:
+    case HloOpcode::kCustomCall:
+    case HloOpcode::kFft:
+    case HloOpcode::kCholesky:
+    case HloOpcode::kTriangularSolve:
+    case HloOpcode::kTopk:
+      return is("library", kLibrary);
+    case HloOpcode::kSort:
+    case HloOpcode::kScan:
+      return is("sort", "it passes over its operands several times, which is not modelled");
+    case HloOpcode::kAllGather:
+    case HloOpcode::kAllGatherStart:
+    case HloOpcode::kAllReduce:
+    case HloOpcode::kAllReduceStart:
+    case HloOpcode::kAllToAll:
+    case HloOpcode::kCollectiveBroadcast:
+    case HloOpcode::kCollectivePermute:
+    case HloOpcode::kCollectivePermuteStart:
+    case HloOpcode::kRaggedAllToAll:
+    case HloOpcode::kReduceScatter:
+    case HloOpcode::kRecv:
+    case HloOpcode::kSend:
+      return is("communication", "it moves data between devices, which is not modelled");
+    case HloOpcode::kAsyncStart:
+    case HloOpcode::kCopyStart:
+    case HloOpcode::kInfeed:
+    case HloOpcode::kOutfeed:
+      return is("transfer", "a copy engine moves its data, which is not modelled");
+    default:
+      return "";
+  }
+}
+
+KernelAnalyser::KernelAnalyser(const ReportOptions& options, mlir::MLIRContext* context)
+    : options_(options), context_(context), indexers_(context) {}
+
+void KernelAnalyser::CountUse(const HloInstruction& kernel, KernelAnalysis* analysis) {
+  if (MostEntries(kernel) > kMaxPairsOfKernel) {
+    Note(absl::StrCat("it has more than ", kMaxPairsOfKernel,
+                      " pairs of leaves; what it reads is not counted"),
+         analysis);
+    analysis->bytes_read = analysis->bytes_of_reads = Interval::AtLeast(0);
+    return;
+  }
+  const absl::StatusOr<SharedIndexing> entries =
+      indexers_.usual().Index(kernel, Direction::kOutputToInput);
+  const absl::StatusOr<UtilizationReport> use =
+      entries.ok() ? ReportUtilization(
+                         **entries,
+                         [&] { return indexers_.exact().Index(kernel, Direction::kOutputToInput); },
+                         kernel, kernel.operands())
+                   : entries.status();
+  if (!use.ok()) {
+    Note(absl::StrCat("what it reads is not known: ", WhyNot(use.status())), analysis);
+    analysis->bytes_read = analysis->bytes_of_reads = Interval::AtLeast(0);
+    return;
+  }
+  analysis->bytes_read = use->total.bytes_read;
+  analysis->bytes_written = use->total.bytes_written;
+  analysis->bytes_of_reads = use->total.bytes_of_reads;
+  if (!use->total.IsExact()) {
+    Note(QuestionBudget::IsSpent() ? QuestionBudget::Reason()
+                                   : "how much it reads depends on values at run time or was not "
+                                     "decided",
+         analysis);
+  }
+  for (const OperandUtilization& operand : use->operands) {
+    const std::optional<double> reads = operand.utilization.ReadsPerElement();
+    // A scalar is read by all, from a register.
+    if (!reads || operand.utilization.elements == Interval::Point(1)) continue;
+    if (*reads > analysis->reads_per_element.value_or(0)) {
+      analysis->reads_per_element = reads;
+      analysis->most_read_operand = operand.operand;
+    }
+  }
+}
+
+void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView& view,
+                                  KernelDrawing* drawing, KernelAnalysis* analysis) {
+  const absl::StatusOr<FusionMapping> mapping =
+      MappingForFusion(view.computation(), context_, options_.emitter);
+  if (!mapping.ok()) {
+    analysis->kind = "unknown";
+    Note(absl::StrCat("its threads are not known: ", WhyNot(mapping.status())), analysis);
+    return;
+  }
+  const auto name_of = [&](const HloInstruction& copy) {
+    const HloInstruction* original = view.OriginalOf(copy);
+    return std::string(original == nullptr ? copy.name() : original->name());
+  };
+  analysis->kind = std::string(EmitterKindName(mapping->kind));
+  // A scatter goes over its updates: that every element of the result depends on all indices does not
+  // mean that it reads them.
+  if (mapping->kind == EmitterKind::kScatter) {
+    analysis->reads_per_element = std::nullopt;
+    analysis->most_read_operand = -1;
+  }
+  analysis->hero = name_of(mapping->hero());
+  if (drawing != nullptr) drawing->hero = mapping->hero().index_in_computation();
+  analysis->blocks = mapping->array().mapping.NumBlocks();
+  analysis->threads_per_block = mapping->array().mapping.ThreadsPerBlock();
+  analysis->recomputed = FindRecomputation(*mapping, view, indexers_);
+  const absl::StatusOr<FusionAccesses> accesses = AccessesOf(*mapping, indexers_);
+  if (!accesses.ok()) {
+    Note(absl::StrCat("its accesses are not known: ", WhyNot(accesses.status())), analysis);
+    return;
+  }
+  analysis->has_sectors = true;
+  for (const ThreadAccess& access : accesses->accesses) {
+    int64_t operand = 0;
+    for (int64_t i = kernel.operand_count() - 1; i >= 0; --i) {
+      if (view.ParameterOf(*kernel.operand(i)) == access.number) operand = i;
+    }
+    const bool is_write = access.kind == ThreadAccess::Kind::kWrite;
+    if (const absl::Status status =
+            AddAccess(kernel, view, access, is_write ? 0 : operand, drawing, analysis);
+        !status.ok()) {
+      analysis->has_sectors = false;
+      Note(absl::StrCat("its sectors are not known: ", WhyNot(status)), analysis);
+      return;
+    }
+  }
+  analysis->bytes_moved = analysis->sectors.Mul(options_.memory.sector_bytes);
+  FindWorst(options_.memory.sector_bytes, analysis);
+}
+
+void KernelAnalyser::CountIteration(const HloInstruction& loop, KernelAnalysis* analysis) {
+  analysis->kind = "while";
+  // Elements are not read by threads of the loop, but by those of the kernels inside.
+  analysis->reads_per_element = std::nullopt;
+  analysis->most_read_operand = -1;
+  analysis->loop.emplace();
+  if (MostEntries(loop) > kMaxPairsOfKernel) return;
+  analysis->loop->reads = ReadsOfIteration(loop, indexers_);
+}
+
+absl::Status KernelAnalyser::AddAccess(const HloInstruction& kernel, const FusionView& view,
+                                       const ThreadAccess& access, int64_t operand,
+                                       KernelDrawing* drawing, KernelAnalysis* analysis) {
+  const absl::StatusOr<CoalescingAnalysis> launch =
+      CoalescingAnalysis::Create(access.array.mapping, access.array.shape(), options_.memory);
+  if (!launch.ok()) return launch.status();
+  for (const OperandIndexing& map : access.indexing) {
+    const Coalescing cost = launch->OfReads(map, *access.accessed);
+    KernelAccess& of_map = analysis->accesses.emplace_back();
+    of_map.is_write = access.kind == ThreadAccess::Kind::kWrite;
+    of_map.operand = operand;
+    of_map.leaf = access.leaf;
+    of_map.shape = access.accessed->ToString();
+    of_map.map = map.IsUnknown() ? "" : map.map().ToString();
+    of_map.requests = cost.requests;
+    of_map.sectors = cost.sectors;
+    of_map.least_sectors = cost.least_sectors;
+    of_map.coalesced = cost.coalesced;
+    of_map.depends_on_runtime_values = !map.bindings().empty();
+    of_map.reason = WhyNotExact(map, cost);
+    if (cost.worst) {
+      const auto lanes = launch->AddressesOf(*cost.worst, &map, *access.accessed);
+      if (lanes.ok()) of_map.distance = FindLaneDistance(*lanes, *access.accessed);
+      if (LaneDistance* distance = of_map.distance ? &*of_map.distance : nullptr;
+          distance != nullptr && distance->dimension >= 0) {
+        distance->others_lie_between =
+            LeadBetween(access.indexing, distance->dimension, distance->step);
+      }
+    }
+    if (drawing != nullptr) DrawAccess(kernel, view, access, operand, map, cost, drawing);
+    analysis->sectors = analysis->sectors.Add(of_map.sectors);
+    analysis->least_sectors = analysis->least_sectors.Add(of_map.least_sectors);
+    analysis->bytes_wasted =
+        analysis->bytes_wasted.Add(of_map.WastedBytes(options_.memory.sector_bytes));
+  }
+  return absl::OkStatus();
+}
+
+KernelAnalysis KernelAnalyser::Analyse(const HloInstruction& kernel, const FusionView& view) {
+  KernelAnalysis analysis;
+  CountUse(kernel, &analysis);
+  std::shared_ptr<KernelDrawing> drawing;
+  if (options_.with_drawings) {
+    drawing = std::make_shared<KernelDrawing>(DrawArrays(kernel));
+  }
+  std::string why;
+  analysis.kind = KindWithoutEmitter(kernel, &why);
+  if (kernel.opcode() == HloOpcode::kWhile) {
+    CountIteration(kernel, &analysis);
+  } else if (analysis.kind.empty()) {
+    CountSectors(kernel, view, drawing.get(), &analysis);
+  } else {
+    Note(std::move(why), &analysis);
+  }
+  // Last, so that the figures are those of a report without drawings.
+  if (drawing != nullptr) DrawMaps(kernel, view, &indexers_.usual(), drawing.get());
+  analysis.drawing = std::move(drawing);
+  return analysis;
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,318 @@
+#include "xla_indexing/report/analysis/report_kernels.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/base/parallel.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/query/aliases.h"
+#include "xla_indexing/report/analysis/analyse_kernel.h"
+#include "xla_indexing/report/analysis/equal_kernels.h"
+#include "xla_indexing/report/analysis/findings.h"
+#include "xla_indexing/report/analysis/loop_figures.h"
+#include "xla_indexing/report/analysis/runs.h"
+#include "xla_indexing/report/analysis/source_place.h"
+#include "xla_indexing/report/kernel_drawing.h"
+
+namespace xla_indexing {
+namespace {
+
+using internal::Int128;
+using internal::ParallelFor;
+
+// Every kernel may take so many steps, however many others there are.
+constexpr int64_t kStepsOfEachKernel = 2'000;
+// Kernels that one context is used for. Does not depend on the number of threads: what a kernel finds
+// in the caches of an indexer does not either.
+constexpr size_t kKernelsPerContext = 32;
+// The instructions that all kernels together may have when they are looked into.
+constexpr int64_t kMaxInstructions = 4'000'000;
+
+struct DistinctKernel {
+  const HloInstruction* instruction = nullptr;
+  FusionView view;
+};
+
+// Instructions of a computation with those that it calls, as often as it does.
+class Sizes {
+ public:
+  explicit Sizes(const HloModule& module) {
+    for (const HloComputation* computation : module.computations()) {
+      int64_t size = 0;
+      for (const HloInstruction* instruction : computation->instructions()) {
+        size = std::min(size + Of(*instruction), kMaxInstructions + 1);
+      }
+      sizes_[computation] = size;
+    }
+  }
+
+  int64_t Of(const HloInstruction& instruction) const {
+    int64_t size = 1;
+    for (const HloComputation* called : instruction.called_computations()) {
+      const auto known = sizes_.find(called);
+      if (known != sizes_.end()) size = std::min(size + known->second, kMaxInstructions + 1);
+    }
+    return size;
+  }
+
+ private:
+  absl::flat_hash_map<const HloComputation*, int64_t> sizes_;
+};
+
+KernelAnalysis UnknownKernel(std::string why) {
+  KernelAnalysis analysis;
+  analysis.kind = "unknown";
+  analysis.bytes_read = analysis.bytes_written = analysis.bytes_of_reads = Interval::AtLeast(0);
+  analysis.open_questions.push_back(std::move(why));
+  return analysis;
+}
+
+class Reporter {
+ public:
+  Reporter(const HloModule& module, const ReportOptions& options)
+      : module_(module), options_(options), sizes_(module), runs_(module) {}
+
+  absl::StatusOr<ModuleReport> Report() && {
+    report_.module = std::string(module_.name());
+    report_.sector_bytes = options_.memory.sector_bytes;
+    report_.warp_size = options_.memory.warp_size;
+    CollectRows();
+    AnalyseKernels();
+    if (!is_cancelled_) SumLoops();
+    if (is_cancelled_) {
+      return absl::CancelledError(
+          absl::StrCat("the report about module '", module_.name(), "' was cancelled"));
+    }
+    for (KernelRow& row : report_.rows) FinishRow(&row);
+    report_.totals.distinct_kernels = CountDistinctKernels();
+    const auto place = [&](const KernelRow& row) {
+      const auto lower = [](const Interval& bytes) {
+        return bytes.has_lower() ? bytes.lower() : 0;
+      };
+      const KernelAnalysis& analysis = report_.AnalysisOf(row);
+      return std::tuple(-lower(row.bytes_wasted), -lower(analysis.bytes_wasted),
+                        -lower(analysis.bytes_moved.Mul(row.runs)), !IsLoop(row));
+    };
+    std::stable_sort(report_.rows.begin(), report_.rows.end(),
+                     [&](const KernelRow& a, const KernelRow& b) { return place(a) < place(b); });
+    return std::move(report_);
+  }
+
+ private:
+  void CollectRows() {
+    const internal::RunsOfComputations runs = runs_.OfModule();
+    absl::flat_hash_map<std::string, size_t> known;
+    int64_t left = kMaxInstructions;
+    for (const HloComputation* computation : module_.computations()) {
+      const auto of_computation = runs.find(computation);
+      if (of_computation == runs.end()) continue;
+      for (const HloInstruction* instruction : computation->instructions()) {
+        const bool is_loop = instruction->opcode() == HloOpcode::kWhile;
+        if (!is_loop && (IsAlias(*instruction) || internal::RunsComputations(*instruction)))
+          continue;
+        KernelRow row;
+        row.instruction = instruction;
+        row.runs = of_computation->second.count;
+        if (!row.runs.IsPoint()) row.runs_reason = of_computation->second.reason;
+        for (const HloInstruction* operand : instruction->operands()) {
+          row.operands.emplace_back(operand->name());
+        }
+        row.source = internal::SourceOf(*instruction);
+        row.analysis = FindOrAdd(*instruction, &left, &known);
+        report_.rows.push_back(std::move(row));
+      }
+    }
+  }
+
+  size_t FindOrAdd(const HloInstruction& kernel, int64_t* left,
+                   absl::flat_hash_map<std::string, size_t>* known) {
+    const auto add_unknown = [&](std::string why) {
+      report_.analyses.push_back(UnknownKernel(std::move(why)));
+      return report_.analyses.size() - 1;
+    };
+    const int64_t size = sizes_.Of(kernel);
+    if (size > *left) {
+      return add_unknown(absl::StrCat("the kernels of the module have more than ", kMaxInstructions,
+                                      " instructions"));
+    }
+    *left -= size;
+    absl::StatusOr<FusionView> view = FusionView::OfFusion(kernel);
+    if (!view.ok()) return add_unknown(std::string(view.status().message()));
+    const auto [it, is_new] =
+        known->try_emplace(internal::KernelText(kernel, *view), report_.analyses.size());
+    if (!is_new) return it->second;
+    report_.analyses.emplace_back();
+    distinct_.push_back({&kernel, *std::move(view)});
+    place_of_distinct_.push_back(report_.analyses.size() - 1);
+    return report_.analyses.size() - 1;
+  }
+
+  void AnalyseKernels() {
+    Int128 all = 0;
+    for (const DistinctKernel& kernel : distinct_) all += sizes_.Of(*kernel.instruction);
+    const size_t contexts = (distinct_.size() + kKernelsPerContext - 1) / kKernelsPerContext;
+    std::mutex mutex;
+    int64_t done = 0;
+    ParallelFor(options_.jobs, contexts, [&](size_t i) {
+      mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+      internal::KernelAnalyser analyser(options_, &context);
+      const size_t end = std::min(distinct_.size(), (i + 1) * kKernelsPerContext);
+      for (size_t k = i * kKernelsPerContext; k < end && !is_cancelled_; ++k) {
+        const DistinctKernel& kernel = distinct_[k];
+        const Int128 share =
+            Int128{options_.max_steps} * sizes_.Of(*kernel.instruction) / std::max(all, Int128{1});
+        {
+          const QuestionBudget budget(kStepsOfEachKernel + static_cast<int64_t>(share));
+          report_.analyses[place_of_distinct_[k]] =
+              analyser.Analyse(*kernel.instruction, kernel.view);
+          report_.analyses[place_of_distinct_[k]].kernel =
+              absl::StrCat(kernel.instruction->parent()->name(), "/", kernel.instruction->name());
+        }
+        if (!options_.progress) continue;
+        const std::lock_guard<std::mutex> lock(mutex);
+        if (is_cancelled_) return;
+        if (!options_.progress(++done, static_cast<int64_t>(distinct_.size()))) {
+          is_cancelled_ = true;
+        }
+      }
+    });
+  }
+
+  // What the kernels inside of each loop move in one run of it.
+  void SumLoops() {
+    absl::flat_hash_map<const HloComputation*, std::vector<const KernelRow*>> kernels;
+    for (const KernelRow& row : report_.rows) {
+      if (!IsLoop(row)) kernels[row.instruction->parent()].push_back(&row);
+    }
+    std::vector<bool> is_done(report_.analyses.size());
+    for (const KernelRow& row : report_.rows) {
+      if (!IsLoop(row) || is_done[row.analysis]) continue;
+      is_done[row.analysis] = true;
+      SumLoop(*row.instruction, kernels, &report_.analyses[row.analysis]);
+    }
+  }
+
+  void SumLoop(
+      const HloInstruction& loop,
+      const absl::flat_hash_map<const HloComputation*, std::vector<const KernelRow*>>& kernels,
+      KernelAnalysis* sum) {
+    const internal::RunsOfComputations inside = runs_.InsideLoop(loop);
+    LoopFigures& figures = sum->loop ? *sum->loop : sum->loop.emplace();
+    int64_t without_sectors = 0;
+    // In the order of the module, on which sums that end at a bound depend.
+    for (const HloComputation* computation : module_.computations()) {
+      const auto of_computation = inside.find(computation);
+      const auto rows = kernels.find(computation);
+      if (of_computation == inside.end()) continue;
+      const Interval& times = of_computation->second.count;
+      if (computation == loop.while_body()) figures.iterations = times;
+      if (rows == kernels.end()) continue;
+      for (const KernelRow* row : rows->second) {
+        const KernelAnalysis& kernel = report_.AnalysisOf(*row);
+        figures.kernel_runs = figures.kernel_runs.Add(times);
+        without_sectors += kernel.has_sectors ? 0 : 1;
+        sum->has_sectors |= kernel.has_sectors;
+        if (!kernel.has_sectors) continue;
+        sum->sectors = sum->sectors.Add(kernel.sectors.Mul(times));
+        sum->least_sectors = sum->least_sectors.Add(kernel.least_sectors.Mul(times));
+        sum->bytes_moved = sum->bytes_moved.Add(kernel.bytes_moved.Mul(times));
+        sum->bytes_wasted = sum->bytes_wasted.Add(kernel.bytes_wasted.Mul(times));
+      }
+    }
+    sum->has_sectors |= without_sectors == 0;
+    if (without_sectors > 0) {
+      sum->open_questions.push_back(absl::StrCat("the sectors of ", without_sectors,
+                                                 without_sectors == 1 ? " kernel" : " kernels",
+                                                 " inside are not known and not in its sums"));
+    }
+    if (!figures.iterations.IsPoint()) {
+      sum->open_questions.emplace_back("how often it runs its body is not known");
+    }
+  }
+
+  static bool IsLoop(const KernelRow& row) {
+    return row.instruction->opcode() == HloOpcode::kWhile;
+  }
+
+  void AddToTotals(const KernelRow& row) {
+    const KernelAnalysis& analysis = report_.AnalysisOf(row);
+    ReportTotals& totals = report_.totals;
+    if (IsLoop(row)) {
+      ++totals.loops;
+      return;
+    }
+    const auto add = [&](const Interval& of_run, Interval* total) {
+      *total = total->Add(of_run.Mul(row.runs));
+    };
+    ++totals.kernels;
+    totals.not_exact += analysis.IsExact() ? 0 : 1;
+    totals.without_sectors += analysis.has_sectors ? 0 : 1;
+    totals.with_unknown_runs += row.runs.IsPoint() ? 0 : 1;
+    add(analysis.bytes_read, &totals.bytes_read);
+    add(analysis.bytes_written, &totals.bytes_written);
+    add(analysis.bytes_of_reads, &totals.bytes_of_reads);
+    if (analysis.has_sectors) {
+      add(analysis.sectors, &totals.sectors);
+      add(analysis.least_sectors, &totals.least_sectors);
+      add(analysis.bytes_moved, &totals.bytes_moved);
+      add(analysis.bytes_wasted, &totals.bytes_wasted);
+    }
+  }
+
+  void FinishRow(KernelRow* row) {
+    const KernelAnalysis& analysis = report_.AnalysisOf(*row);
+    AddToTotals(*row);
+    if (analysis.has_sectors) row->bytes_wasted = analysis.bytes_wasted.Mul(row->runs);
+    if (analysis.loop) row->notes = internal::NotesOfLoop(*row->instruction, *analysis.loop);
+    if (analysis.worst) {
+      row->worst_operand =
+          internal::AccessedName(analysis.accesses[*analysis.worst], row->operands);
+    }
+    row->findings = internal::FindingsOf(analysis, row->operands, report_.sector_bytes);
+    row->not_known = internal::NotKnownOf(analysis, *row);
+  }
+
+  int64_t CountDistinctKernels() const {
+    const auto loops = absl::c_count_if(
+        report_.analyses, [](const KernelAnalysis& analysis) { return analysis.loop.has_value(); });
+    return static_cast<int64_t>(report_.analyses.size()) - static_cast<int64_t>(loops);
+  }
+
+  const HloModule& module_;
+  const ReportOptions& options_;
+  const Sizes sizes_;
+  const internal::RunCounts runs_;
+  ModuleReport report_;
+  std::atomic<bool> is_cancelled_ = false;
+  std::vector<DistinctKernel> distinct_;
+  std::vector<size_t> place_of_distinct_;  // in the report's analyses
+};
+
+}  // namespace
+
+absl::StatusOr<ModuleReport> ReportKernels(const HloModule& module, const ReportOptions& options) {
+  if (absl::Status status = options.emitter.Verify(); !status.ok()) return status;
+  if (absl::Status status = options.memory.Verify(); !status.ok()) return status;
+  if (options.jobs < 1 || options.max_steps < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a report with ", options.jobs, " threads and ", options.max_steps, " steps"));
+  }
+  if (module.entry_computation() == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("module '", module.name(), "' has no entry computation"));
+  }
+  return Reporter(module, options).Report();
+}
+
+}  // namespace xla_indexing

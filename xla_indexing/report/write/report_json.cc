@@ -1,0 +1,217 @@
+#include "xla_indexing/report/write/report_json.h"
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/strings/string_view.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include "xla_indexing/report/write/drawing_json.h"
+
+namespace xla_indexing {
+namespace {
+
+using internal::JsonText;
+
+// The fields of an object.
+class JsonFields {
+ public:
+  explicit JsonFields(llvm::json::OStream* json) : json_(*json) {}
+
+  void Text(absl::string_view key, absl::string_view value) {
+    json_.attribute(llvm::StringRef(key.data(), key.size()), JsonText(value));
+  }
+  void Texts(absl::string_view key, const std::vector<std::string>& values) {
+    json_.attributeArray(llvm::StringRef(key.data(), key.size()), [&] {
+      for (const std::string& value : values) json_.value(JsonText(value));
+    });
+  }
+  void Integer(absl::string_view key, int64_t value) {
+    json_.attribute(llvm::StringRef(key.data(), key.size()), value);
+  }
+  void Bool(absl::string_view key, bool value) {
+    json_.attribute(llvm::StringRef(key.data(), key.size()), value);
+  }
+  void Ratio(absl::string_view key, const std::optional<double>& value) {
+    json_.attribute(llvm::StringRef(key.data(), key.size()),
+                    value ? llvm::json::Value(*value) : llvm::json::Value(nullptr));
+  }
+  void Count(absl::string_view key, const Interval& count) {
+    const llvm::StringRef name(key.data(), key.size());
+    if (count.IsPoint()) {
+      json_.attribute(name, count.lower());
+      return;
+    }
+    json_.attributeObject(name, [&] {
+      json_.attribute("least", count.has_lower() ? llvm::json::Value(count.lower())
+                                                 : llvm::json::Value(nullptr));
+      json_.attribute("most", count.has_upper() ? llvm::json::Value(count.upper())
+                                                : llvm::json::Value(nullptr));
+    });
+  }
+
+ private:
+  llvm::json::OStream& json_;
+};
+
+void WriteAccess(const KernelAccess& access, int64_t sector_bytes, llvm::json::OStream* json) {
+  json->object([&] {
+    JsonFields fields(json);
+    fields.Text("access", access.is_write ? "write" : "read");
+    if (!access.is_write) fields.Integer("operand_id", access.operand);
+    fields.Integer("leaf", access.leaf);
+    fields.Text("shape", access.shape);
+    fields.Text("map", access.map);
+    fields.Count("requests", access.requests);
+    fields.Count("sectors", access.sectors);
+    fields.Count("least_sectors", access.least_sectors);
+    fields.Count("bytes_wasted", access.WastedBytes(sector_bytes));
+    json->attribute("coalesced", access.coalesced ? llvm::json::Value(*access.coalesced)
+                                                  : llvm::json::Value(nullptr));
+    if (access.distance) {
+      json->attributeObject("lanes", [&] {
+        JsonFields of_lanes(json);
+        of_lanes.Integer("bytes_apart", access.distance->bytes);
+        of_lanes.Integer("dimension", access.distance->dimension);
+        of_lanes.Integer("step", access.distance->step);
+      });
+    }
+    fields.Text("reason", access.reason);
+  });
+}
+
+void WriteLoop(const LoopFigures& loop, llvm::json::OStream* json) {
+  JsonFields fields(json);
+  fields.Count("iterations", loop.iterations);
+  fields.Count("kernel_runs", loop.kernel_runs);
+  json->attributeArray("reads", [&] {
+    for (const LoopRead& read : loop.reads) {
+      json->object([&] {
+        JsonFields of_read(json);
+        of_read.Integer("leaf", read.leaf);
+        of_read.Text("shape", read.shape);
+        of_read.Count("bytes_read", read.bytes_read);
+        of_read.Count("bytes", read.bytes);
+        of_read.Texts("maps", read.maps);
+      });
+    }
+  });
+}
+
+void WriteAnalysis(const ModuleReport& report, const KernelAnalysis& analysis,
+                   llvm::json::OStream* json) {
+  json->object([&] {
+    JsonFields fields(json);
+    fields.Text("kernel", analysis.kernel);
+    fields.Text("kind", analysis.kind);
+    fields.Text("hero", analysis.hero);
+    fields.Integer("blocks", analysis.blocks);
+    fields.Integer("threads_per_block", analysis.threads_per_block);
+    fields.Count("bytes_read", analysis.bytes_read);
+    fields.Count("bytes_written", analysis.bytes_written);
+    fields.Count("bytes_of_reads", analysis.bytes_of_reads);
+    fields.Bool("has_sectors", analysis.has_sectors);
+    if (analysis.has_sectors) {
+      fields.Count("sectors", analysis.sectors);
+      fields.Count("least_sectors", analysis.least_sectors);
+      fields.Count("bytes_moved", analysis.bytes_moved);
+      fields.Count("bytes_wasted", analysis.bytes_wasted);
+    }
+    fields.Ratio("reads_per_element", analysis.reads_per_element);
+    fields.Integer("most_read_operand", analysis.most_read_operand);
+    json->attributeArray("accesses", [&] {
+      for (const KernelAccess& access : analysis.accesses) {
+        WriteAccess(access, report.sector_bytes, json);
+      }
+    });
+    json->attribute("worst", analysis.worst
+                                 ? llvm::json::Value(static_cast<int64_t>(*analysis.worst))
+                                 : llvm::json::Value(nullptr));
+    json->attributeArray("recomputed", [&] {
+      for (const Recomputation& again : analysis.recomputed) {
+        json->object([&] {
+          JsonFields of_again(json);
+          of_again.Text("instruction", again.instruction);
+          of_again.Text("opcode", again.opcode);
+          of_again.Count("elements", again.elements);
+          of_again.Count("computations", again.computations);
+        });
+      }
+    });
+    if (analysis.loop) json->attributeObject("loop", [&] { WriteLoop(*analysis.loop, json); });
+    fields.Bool("exact", analysis.IsExact());
+    if (analysis.drawing != nullptr) {
+      json->attributeBegin("drawing");
+      internal::WriteDrawing(*analysis.drawing, json);
+      json->attributeEnd();
+    }
+  });
+}
+
+void WriteRow(const KernelRow& row, llvm::json::OStream* json) {
+  json->object([&] {
+    JsonFields fields(json);
+    fields.Text("computation", row.instruction->parent()->name());
+    fields.Text("instruction", row.instruction->name());
+    fields.Text("opcode", OpcodeName(row.instruction->opcode()));
+    if (row.instruction->while_body() != nullptr) {
+      fields.Text("body", row.instruction->while_body()->name());
+    }
+    fields.Text("shape", row.instruction->shape().ToString());
+    fields.Integer("analysis", static_cast<int64_t>(row.analysis));
+    fields.Texts("operands", row.operands);
+    fields.Count("runs", row.runs);
+    fields.Text("runs_reason", row.runs_reason);
+    fields.Text("op_name", row.source.op_name);
+    fields.Text("source_file", row.source.file);
+    fields.Integer("source_line", row.source.line);
+    fields.Count("bytes_wasted", row.bytes_wasted);
+    fields.Text("worst_operand", row.worst_operand);
+    fields.Texts("notes", row.notes);
+    fields.Texts("findings", row.findings);
+    fields.Texts("not_known", row.not_known);
+  });
+}
+
+void WriteTotals(const ReportTotals& totals, llvm::json::OStream* json) {
+  JsonFields fields(json);
+  fields.Integer("kernels", totals.kernels);
+  fields.Integer("distinct_kernels", totals.distinct_kernels);
+  fields.Integer("loops", totals.loops);
+  fields.Integer("without_sectors", totals.without_sectors);
+  fields.Integer("not_exact", totals.not_exact);
+  fields.Integer("with_unknown_runs", totals.with_unknown_runs);
+  fields.Count("bytes_read", totals.bytes_read);
+  fields.Count("bytes_written", totals.bytes_written);
+  fields.Count("bytes_of_reads", totals.bytes_of_reads);
+  fields.Count("sectors", totals.sectors);
+  fields.Count("least_sectors", totals.least_sectors);
+  fields.Count("bytes_moved", totals.bytes_moved);
+  fields.Count("bytes_wasted", totals.bytes_wasted);
+}
+
+}  // namespace
+
+std::string ReportJson(const ModuleReport& report) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::json::OStream json(stream);
+  json.object([&] {
+    JsonFields fields(&json);
+    fields.Text("module", report.module);
+    fields.Integer("sector_bytes", report.sector_bytes);
+    fields.Integer("warp_size", report.warp_size);
+    json.attributeObject("totals", [&] { WriteTotals(report.totals, &json); });
+    json.attributeArray("kernels", [&] {
+      for (const KernelRow& row : report.rows) WriteRow(row, &json);
+    });
+    json.attributeArray("analyses", [&] {
+      for (const KernelAnalysis& analysis : report.analyses) WriteAnalysis(report, analysis, &json);
+    });
+  });
+  stream << "\n";
+  stream.flush();
+  return text;
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,208 @@
+// The tiles of a computation at given sizes, as a graph in which loops are regions: what a block of
+// a kernel loads, computes, accumulates and stores.
+//
+// A *tile* is a box with strides of an array, which moves with the indices of the tiles in the
+// tiling space (tiling/kernel/tiling_space.h) and is masked at the edges:
+//
+//   { offset(k, rt) + i * stride : 0 <= i < size }, of it what lies within the bounds
+//
+// in each dimension. Sizes and strides are numbers, offsets an indexing map from the tile indices k,
+// one for each dimension of the space, and runtime variables. Sizes need not divide the space's
+// dimensions, and may be larger than they are: bounds say what is there.
+//
+// A *node* is an instruction's leaf with its tile. Where it is exact the masked elements are just
+// what is read at these tile indices; otherwise they contain it. Nodes of one leaf and equal tiles are one node
+// within a region. Its operands are nodes of the same region or of regions around it.
+//
+//   grid region       runs for each combination of the tile indices of its dimensions, in any order
+//   parallel loop     goes over the tiles of one parallel dimension, so that what does not depend on
+//                     it is there already
+//   contraction loop  goes over the tiles of one sequential dimension of a contraction; its body has
+//                     what one step reads, and after its last step the accumulators, the nodes of
+//                     the contraction, are complete
+//
+// A node is in the outermost region whose dimensions its tile depends on, so that a tile is loaded
+// no more often than it changes. Roots that share no dimension have grids of their own.
+//
+// A contraction accumulates, over its loops and over the steps within one tile of each sequential
+// dimension, over the steps that there are: step j of tile k of a dimension of size n and tile size
+// t is k * t + j < n.
+//
+// Example, r = f32[64,32] dot(a, b) over 128, sizes (16, 16, k: 32):
+//
+//   grid d0: 4, d1: 2
+//     loop k: 4, accumulates r
+//       a: offset (d0 * 16, k * 32), size (16, 32)
+//       b: offset (k * 32, d1 * 16), size (32, 16)
+//     r: offset (d0 * 16, d1 * 16), size (16, 16)
+#ifndef XLA_INDEXING_TILING_KERNEL_TILE_GRAPH_H_
+#define XLA_INDEXING_TILING_KERNEL_TILE_GRAPH_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/answers/parts/value_function.h"
+#include "xla_indexing/tiling/kernel/tiling_space.h"
+
+namespace xla_indexing {
+
+// A number that moves a tile and is known when the program runs: an element of an array of
+// integers.
+struct TileRuntime {
+  const HloInstruction* instruction = nullptr;
+  int64_t leaf = 0;
+  // From the tile indices and the runtime variables before this one to the element.
+  IndexingMap element;
+  ValueFunction value = ValueFunction::AsIs();
+
+  friend bool operator==(const TileRuntime& a, const TileRuntime& b) {
+    return a.instruction == b.instruction && a.leaf == b.leaf && a.element == b.element &&
+           a.value == b.value;
+  }
+};
+
+struct MaskedTile {
+  // From the tile indices, one for each dimension of the space, and the runtime variables to where
+  // the tile begins.
+  IndexingMap offsets;
+  std::vector<TileRuntime> runtimes;  // one for each runtime variable of `offsets`
+  llvm::SmallVector<int64_t, 4> sizes;
+  llvm::SmallVector<int64_t, 4> strides;
+  // What the tile has beyond these bounds is masked, in each dimension: bounds of the index; and,
+  // where runtime variables move the tile, bounds of the index less what they are in the offset.
+  llvm::SmallVector<Interval, 4> bounds;
+  llvm::SmallVector<Interval, 4> moved_bounds;
+  // From the tile indices and the runtime variables to their part of the offset.
+  IndexingMap runtime_offsets;
+  // Where other devices are read: from the tile indices and the reader's device, which is the last
+  // dimension, to the devices that are read, one for each value of range variables.
+  std::optional<IndexingMap> devices;
+  // The dimensions of the space whose index moves the tile.
+  llvm::SmallBitVector dims;
+
+  // The number of its elements, as far as there are bounds; INT64_MAX where that does not fit.
+  int64_t NumElements() const;
+  // Whether the two are the same tile: the same elements at all indices.
+  friend bool operator==(const MaskedTile& a, const MaskedTile& b);
+};
+
+struct TileNode {
+  const HloInstruction* instruction = nullptr;
+  int64_t leaf = 0;
+  int tile = 0;  // among the graph's tiles
+  // Whether the masked elements are just what is read.
+  bool is_exact = false;
+  int region = 0;  // that it is computed, loaded or stored in
+
+  // The operand's leaf, and the node that computes it; none for leaves that are not read.
+  struct Operand {
+    int64_t operand = 0;
+    int64_t leaf = 0;
+    int node = 0;
+  };
+  std::vector<Operand> operands;
+  // The outermost of the contraction loops that it is complete after, -1 where it has none; the
+  // others are within.
+  int loop = -1;
+  // The dimensions of the space that it combines, -1 for a loop of one step: of a contraction.
+  std::vector<int> combined_dims;
+
+  bool IsContraction() const { return !combined_dims.empty(); }
+};
+
+struct TileRegion {
+  enum class Kind { kGrid, kParallelLoop, kContractionLoop };
+  Kind kind = Kind::kGrid;
+  int parent = -1;
+  std::vector<int> dims;             // of the space; one for a loop
+  std::vector<int64_t> trip_counts;  // the number of tiles in each
+  // The leaves of the contraction that a contraction loop accumulates.
+  std::vector<int> accumulators;
+
+  // What happens, in order: a node is computed, or a region within this one runs.
+  struct Step {
+    bool is_region = false;
+    int index = 0;
+  };
+  std::vector<Step> steps;
+};
+
+// An array of the result: where in the grid it is stored.
+struct TileStore {
+  int root = 0;  // of the space
+  int node = 0;
+  // Dimensions of the regions around the node that do not move it: all their indices store the same
+  // tile.
+  std::vector<int> repeated_dims;
+};
+
+// Bytes and numbers of tiles. INT64_MAX where a number does not fit.
+struct TileCost {
+  // The most bytes that are held at one time: tiles of parameters from the region that they are
+  // loaded in on, accumulators of contractions, tiles of the result. What is computed in between is
+  // taken to be in registers, and a result to take the place of the accumulators it is made of.
+  int64_t resident_bytes = 0;
+  // The bytes of all loads of parameters and stores of results, in all programs. Masked elements do
+  // not count where tiles do not overlap.
+  int64_t moved_bytes = 0;
+  int64_t num_loads = 0;  // of tiles
+  int64_t num_stores = 0;
+  int64_t num_programs = 0;  // of all grids
+};
+
+class TileGraph {
+ public:
+  const TilingSpace& space() const { return *space_; }
+  // The sizes that it was made for, by dimension of the space, and the numbers of tiles.
+  absl::Span<const int64_t> sizes() const { return sizes_; }
+  absl::Span<const int64_t> num_tiles() const { return num_tiles_; }
+
+  absl::Span<const MaskedTile> tiles() const { return tiles_; }
+  absl::Span<const TileNode> nodes() const { return nodes_; }
+  absl::Span<const TileRegion> regions() const { return regions_; }
+  absl::Span<const TileStore> stores() const { return stores_; }
+  const MaskedTile& tile(const TileNode& node) const { return tiles_[node.tile]; }
+
+  // Whether every tile is exact.
+  bool IsExact() const;
+  // How often a node is computed, loaded or stored, in all programs, where some of it is there.
+  int64_t NumExecutions(const TileNode& node) const;
+  // The bytes of a node's tile.
+  int64_t BytesOf(const TileNode& node) const;
+  TileCost Cost() const;
+
+  // The indices of the tiles in which some of a node's tile lies within its bounds, by dimension of
+  // the space: all of them but for what reads a part of an array, as a piece of a concatenate.
+  std::vector<Interval> ActiveTiles(const TileNode& node) const;
+
+  // A line for each step, indented by regions.
+  std::string ToString() const;
+
+ private:
+  friend class TiledComputation;
+
+  int64_t MovedElements(const TileNode& node) const;
+  std::vector<int64_t> ResidentBytes() const;  // by region
+
+  std::shared_ptr<const TilingSpace> space_;
+  std::vector<int64_t> sizes_;
+  std::vector<int64_t> num_tiles_;
+  std::vector<MaskedTile> tiles_;
+  std::vector<TileNode> nodes_;
+  std::vector<TileRegion> regions_;
+  std::vector<TileStore> stores_;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_TILING_KERNEL_TILE_GRAPH_H_

@@ -1,0 +1,141 @@
+#include "xla_indexing/tools/answers/indices_output.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/tools/answers/json_writer.h"
+#include "xla_indexing/tools/input/files.h"
+#include "xla_indexing/tools/input/read_modules.h"
+
+namespace xla_indexing {
+namespace {
+
+absl::string_view PropertyAnswerText(Answer answer) {
+  switch (answer) {
+    case Answer::kYes:
+      return "yes";
+    case Answer::kNo:
+      return "no";
+    case Answer::kUndecided:
+      break;
+  }
+  return "undecided";
+}
+
+void AppendProperty(absl::string_view name, const IndexProperty& property, std::string* out) {
+  absl::StrAppend(out, "  ", name, ": ", PropertyAnswerText(property.holds), ": ", property.reason,
+                  "\n");
+}
+
+void WriteProperty(absl::string_view name, const IndexProperty& property, JsonWriter* json) {
+  json->Key(name);
+  json->BeginObject();
+  json->Key("answer");
+  json->String(PropertyAnswerText(property.holds));
+  json->Key("reason");
+  json->String(property.reason);
+  if (!property.where.empty()) {
+    json->Key("where");
+    json->String(property.where);
+  }
+  json->EndObject();
+}
+
+// Whether the instruction, or what it calls, has something that the question is about.
+bool ComputesIndexed(const HloInstruction& instruction) {
+  if (HasIndexStructure(instruction)) return true;
+  const HloComputation* computation = instruction.inlined_computation();
+  if (computation == nullptr) return false;
+  for (const HloInstruction* inner : computation->instructions()) {
+    if (ComputesIndexed(*inner)) return true;
+  }
+  return false;
+}
+
+bool IsScatter(const InstructionIndices& indices) {
+  return indices.instruction->opcode() == HloOpcode::kScatter;
+}
+
+}  // namespace
+
+std::vector<InstructionIndices> ReportIndices(const Subject& subject, mlir::MLIRContext* context) {
+  if (!subject.is_fusion && !ComputesIndexed(*subject.instruction)) return {};
+  const absl::StatusOr<FusionView> view = subject.is_fusion
+                                              ? FusionView::OfComputation(subject.computation())
+                                              : ViewWithIndices(*subject.instruction);
+  if (!view.ok()) return {};
+  auto reported = IndexStructuresOf(*view, context);
+  return reported.ok() ? *std::move(reported) : std::vector<InstructionIndices>();
+}
+
+void AppendIndices(const InstructionIndices& indices, std::string* out) {
+  const IndexStructure& structure = indices.structure;
+  absl::StrAppend(out, "Indices of ", indices.instruction->name(), ": ", structure.name, ": ",
+                  structure.reason, "\n");
+  if (!structure.not_replaced.empty()) {
+    absl::StrAppend(out, "  stays: ", structure.not_replaced, "\n");
+  }
+  AppendProperty("sorted", structure.sorted, out);
+  if (IsScatter(indices)) AppendProperty("unique", structure.unique, out);
+  AppendProperty("in bounds", structure.in_bounds, out);
+}
+
+void AppendIndicesJson(const InstructionIndices& indices, std::string* objects) {
+  const IndexStructure& structure = indices.structure;
+  if (!objects->empty()) objects->append(", ");
+  JsonWriter json(objects);
+  json.BeginObject();
+  json.Key("computation");
+  json.String(indices.instruction->parent()->name());
+  json.Key("instruction");
+  json.String(indices.instruction->name());
+  json.Key("form");
+  json.String(structure.name);
+  json.Key("reason");
+  json.String(structure.reason);
+  if (!structure.not_replaced.empty()) {
+    json.Key("stays");
+    json.String(structure.not_replaced);
+  }
+  WriteProperty("sorted", structure.sorted, &json);
+  if (IsScatter(indices)) WriteProperty("unique", structure.unique, &json);
+  WriteProperty("in_bounds", structure.in_bounds, &json);
+  json.EndObject();
+}
+
+int PrintRewrittenModules(const CommandLine& line) {
+  int exit_code = 0;
+  const auto fail = [&](absl::string_view message) {
+    WriteError(message);
+    exit_code = 1;
+  };
+  for (const std::string& file : line.files) {
+    absl::StatusOr<SourceText> source = ReadSource(file);
+    if (!source.ok()) {
+      fail(source.status().message());
+      continue;
+    }
+    for (const ReadModule& read : ReadModules(*std::move(source))) {
+      for (const std::string& error : read.errors) fail(error);
+      if (read.module == nullptr) continue;
+      mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+      const auto rewritten = RewriteIndices(*read.module, &context);
+      if (rewritten.ok()) {
+        WriteOutput((*rewritten)->ToString());
+      } else {
+        fail(absl::StrCat(file, ": error: ", rewritten.status().message()));
+      }
+    }
+  }
+  return exit_code;
+}
+
+}  // namespace xla_indexing

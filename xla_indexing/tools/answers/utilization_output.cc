@@ -1,0 +1,81 @@
+#include "xla_indexing/tools/answers/utilization_output.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+#include "xla_indexing/tools/answers/count_output.h"
+
+namespace xla_indexing {
+namespace {
+
+absl::string_view WhichRuntimeValues(const Utilization& utilization) {
+  if (!utilization.has_runtime_values) return "none";
+  return utilization.IsExact() ? "any" : "bounds";
+}
+
+}  // namespace
+
+std::string UtilizationText(const Utilization& utilization) {
+  std::string text = absl::StrCat(CountText(utilization.elements_read), " of ",
+                                  CountText(utilization.elements), " elements");
+  if (const auto used = utilization.UsedFraction()) {
+    absl::StrAppendFormat(&text, " (%.2f%%)", 100 * *used);
+  }
+  absl::StrAppend(&text, ", ", CountText(utilization.reads), " reads");
+  if (const auto each = utilization.ReadsPerElement()) {
+    absl::StrAppendFormat(&text, " (%.2f an element)", *each);
+  }
+  absl::StrAppend(&text, "; ", CountText(utilization.bytes_read), " of ",
+                  CountText(utilization.bytes), " bytes, ", CountText(utilization.bytes_of_reads),
+                  " in reads");
+  if (utilization.buffer_bytes && utilization.buffer_bytes != utilization.bytes) {
+    absl::StrAppend(&text, "; the buffer has ", CountText(*utilization.buffer_bytes), " bytes");
+    if (const auto factor = utilization.PaddingFactor()) {
+      absl::StrAppendFormat(&text, ", %.2f times those of its elements", *factor);
+    }
+  }
+  if (!utilization.IsExact()) absl::StrAppend(&text, "; bounds");
+  if (utilization.has_runtime_values) absl::StrAppend(&text, "; for any runtime values");
+  return text;
+}
+
+std::string TrafficText(const Traffic& traffic) {
+  return absl::StrCat(CountText(traffic.bytes_of_reads), " bytes in reads, ",
+                      CountText(traffic.bytes_read), " with a perfect cache, ",
+                      CountText(traffic.bytes_written), " written");
+}
+
+void WriteUtilization(const Utilization& utilization, JsonWriter* json) {
+  json->BeginObject();
+  WriteCount("elements_read", utilization.elements_read, json);
+  WriteCount("elements", utilization.elements, json);
+  WriteCount("reads", utilization.reads, json);
+  WriteCount("bytes_read", utilization.bytes_read, json);
+  WriteCount("bytes", utilization.bytes, json);
+  WriteCount("bytes_of_reads", utilization.bytes_of_reads, json);
+  json->Key("buffer_bytes");
+  if (utilization.buffer_bytes) {
+    WriteCountValue(*utilization.buffer_bytes, json);
+  } else {
+    json->Raw("null");
+  }
+  WriteRatio("used_fraction", utilization.UsedFraction(), json);
+  WriteRatio("reads_per_element", utilization.ReadsPerElement(), json);
+  json->Key("runtime_values");
+  json->String(WhichRuntimeValues(utilization));
+  json->Key("exact");
+  json->Bool(utilization.IsExact());
+  json->EndObject();
+}
+
+void WriteTraffic(const Traffic& traffic, JsonWriter* json) {
+  WriteCount("bytes_of_reads", traffic.bytes_of_reads, json);
+  WriteCount("bytes_read", traffic.bytes_read, json);
+  WriteCount("bytes_written", traffic.bytes_written, json);
+  json->Key("exact");
+  json->Bool(traffic.IsExact());
+}
+
+}  // namespace xla_indexing

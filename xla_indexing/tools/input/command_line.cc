@@ -1,0 +1,588 @@
+#include "xla_indexing/tools/input/command_line.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "xla_indexing/gpu/threads/thread_mapping.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/report/write/report_text.h"
+
+namespace xla_indexing {
+namespace {
+
+constexpr int kMaxJobs = 1024;
+
+// Takes the value of a flag; false where it is not one.
+using FlagSetter = bool (*)(absl::string_view value, CommandLine* line);
+
+struct Flag {
+  absl::string_view name;
+  // What the value may be, for messages; empty for a switch.
+  absl::string_view values;
+  FlagSetter set;
+  // Whether the flag may stand without a value, as a switch. A value then follows `=`.
+  bool value_is_optional = false;
+};
+
+bool SetSwitch(absl::string_view value, bool* target) {
+  *target = value == "true";
+  return *target || value == "false";
+}
+
+bool SetName(absl::string_view value, std::optional<std::string>* target) {
+  *target = std::string(absl::StripPrefix(value, "%"));
+  return !(*target)->empty();
+}
+
+bool SetId(absl::string_view value, std::optional<int64_t>* target) {
+  int64_t id = 0;
+  if (!absl::SimpleAtoi(value, &id) || id < 0) return false;
+  *target = id;
+  return true;
+}
+
+bool SetInstruction(absl::string_view value, CommandLine* line) {
+  // An instruction that is itself called `all` is `--instruction=%all`.
+  line->all_instructions = value == "all";
+  return SetName(value, &line->instruction);
+}
+
+bool SetDirection(absl::string_view value, CommandLine* line) {
+  line->output_to_input = value == "output-to-input" || value == "both";
+  line->input_to_output = value == "input-to-output" || value == "both";
+  return line->output_to_input || line->input_to_output;
+}
+
+bool SetSimplify(absl::string_view value, CommandLine* line) {
+  if (value == "auto") line->simplify = SimplifyMode::kAuto;
+  if (value == "always") line->simplify = SimplifyMode::kAlways;
+  if (value == "never") line->simplify = SimplifyMode::kNever;
+  return value == "auto" || value == "always" || value == "never";
+}
+
+bool SetFormat(absl::string_view value, CommandLine* line) {
+  line->format = value == "json" ? OutputFormat::kJson : OutputFormat::kText;
+  return value == "json" || value == "text";
+}
+
+bool SetJobs(absl::string_view value, CommandLine* line) {
+  return absl::SimpleAtoi(value, &line->jobs) && line->jobs >= 1 && line->jobs <= kMaxJobs;
+}
+
+bool SetMapFile(absl::string_view value, CommandLine* line) {
+  line->action = CommandLine::Action::kPrintMaps;
+  line->map_file = std::string(value);
+  return !value.empty();
+}
+
+bool SetEmit(absl::string_view value, CommandLine* line) {
+  line->emit = value == "hlo" ? EmitMode::kHlo : EmitMode::kPromotedHlo;
+  return value == "hlo" || value == "promoted-hlo";
+}
+
+// A flag of the launch, whose value is checked with the others.
+bool SetLaunchNumber(absl::string_view value, CommandLine* line, int64_t* target) {
+  line->launch.are_given = true;
+  return absl::SimpleAtoi(value, target);
+}
+
+bool SetLaunchSize(absl::string_view value, CommandLine* line, std::optional<int64_t>* target) {
+  target->emplace();
+  return SetLaunchNumber(value, line, &**target);
+}
+
+bool SetMapping(absl::string_view value, CommandLine* line) {
+  line->launch.are_given = true;
+  line->launch.is_emitters = value == "emitter";
+  return value == "emitter" || value == "loop";
+}
+
+bool SetFactor(absl::string_view value, CommandLine* line) {
+  line->launch.are_given = true;
+  double& factor = line->launch.options.factor;
+  // Otherwise names such as `nan`, and blanks, would be read as numbers too.
+  return value.find_first_not_of("0123456789.+-eE") == value.npos &&
+         absl::SimpleAtod(value, &factor) && factor >= 1 && factor <= 1e308;
+}
+
+bool SetReport(absl::string_view value, CommandLine* line) {
+  line->report = true;
+  line->report_file = value == "true" ? "" : std::string(value);
+  return value == "true" || absl::EndsWith(value, ".html") || absl::EndsWith(value, ".json");
+}
+
+struct Query {
+  using Flag = bool Queries::*;
+
+  absl::string_view name;
+  Flag asked;
+};
+
+constexpr Query kQueries[] = {
+    {"coalescing", &Queries::coalescing},   {"in-place", &Queries::in_place},
+    {"indices", &Queries::indices},         {"tiling", &Queries::tiling},
+    {"utilization", &Queries::utilization},
+};
+constexpr absl::string_view kQueryValues =
+    "a list, with commas, of: coalescing, in-place, indices, tiling, utilization";
+
+bool SetTileSizes(absl::string_view value, CommandLine* line) {
+  line->tile_sizes = std::string(value);
+  // A scalar has no sizes.
+  if (value.empty()) return true;
+  for (absl::string_view text : absl::StrSplit(value, ',')) {
+    const size_t equals = text.find('=');
+    if (equals == 0) return false;
+    if (equals != text.npos) text.remove_prefix(equals + 1);
+    int64_t size = 0;
+    if (!absl::SimpleAtoi(text, &size) || size < 1) return false;
+  }
+  return true;
+}
+
+// Bytes, or KiB, MiB or GiB of them.
+bool SetBudget(absl::string_view value, CommandLine* line) {
+  int64_t unit = 1;
+  constexpr std::pair<absl::string_view, int64_t> kUnits[] = {
+      {"KiB", int64_t{1} << 10}, {"MiB", int64_t{1} << 20}, {"GiB", int64_t{1} << 30}};
+  for (const auto& [name, bytes] : kUnits) {
+    if (absl::ConsumeSuffix(&value, name)) unit = bytes;
+  }
+  int64_t count = 0;
+  if (!absl::SimpleAtoi(value, &count) || count < 1 || count > INT64_MAX / unit) return false;
+  line->tile_budget = count * unit;
+  return true;
+}
+
+bool SetQueries(absl::string_view value, CommandLine* line) {
+  line->queries = Queries();
+  for (const absl::string_view name : absl::StrSplit(value, ',')) {
+    const Query* query =
+        std::find_if(std::begin(kQueries), std::end(kQueries),
+                     [&](const Query& candidate) { return candidate.name == name; });
+    if (query == std::end(kQueries)) return false;
+    line->queries.*query->asked = true;
+  }
+  return true;
+}
+
+constexpr Flag kFlags[] = {
+    {"instruction", "a name, or all", SetInstruction},
+    {"computation", "a name",
+     [](absl::string_view value, CommandLine* line) { return SetName(value, &line->computation); }},
+    {"fuse", "",
+     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->fuse); }},
+    {"no-verify", "",
+     [](absl::string_view value, CommandLine* line) {
+       bool no_verify = false;
+       const bool is_valid = SetSwitch(value, &no_verify);
+       line->verify = !no_verify;
+       return is_valid;
+     }},
+    {"direction", "output-to-input, input-to-output or both", SetDirection},
+    {"output_id", "the number of an output leaf, 0 or more",
+     [](absl::string_view value, CommandLine* line) { return SetId(value, &line->output_id); }},
+    {"operand_id", "the number of an operand, 0 or more",
+     [](absl::string_view value, CommandLine* line) { return SetId(value, &line->operand_id); }},
+    {"exact", "",
+     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->exact); }},
+    {"simplify", "auto, always or never", SetSimplify},
+    {"format", "text or json", SetFormat},
+    {"names", "",
+     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->names); }},
+    {"summary", "",
+     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->summary); }},
+    {"query", kQueryValues, SetQueries},
+    {"tile_sizes", "sizes of at least 1, with commas, by position or by name: 64,64 or d0=64,k=32",
+     SetTileSizes},
+    {"budget", "a number of bytes, KiB, MiB or GiB, such as 48KiB", SetBudget},
+    {"mapping", "loop or emitter", SetMapping},
+    {"thread_map", "an indexing map",
+     [](absl::string_view value, CommandLine* line) {
+       line->launch.are_given = true;
+       line->launch.thread_map = std::string(value);
+       return !value.empty();
+     }},
+    {"threads_per_block", "a number of threads",
+     [](absl::string_view value, CommandLine* line) {
+       return SetLaunchSize(value, line, &line->launch.threads_per_block);
+     }},
+    {"elements_per_thread", "a number of elements",
+     [](absl::string_view value, CommandLine* line) {
+       return SetLaunchSize(value, line, &line->launch.elements_per_thread);
+     }},
+    {"vector_width", "a number of elements",
+     [](absl::string_view value, CommandLine* line) {
+       return SetLaunchSize(value, line, &line->launch.vector_width);
+     }},
+    {"warp_size", "32 or 64",
+     [](absl::string_view value, CommandLine* line) {
+       return SetLaunchNumber(value, line, &line->launch.options.warp_size);
+     }},
+    {"sector_bytes", "a number of bytes",
+     [](absl::string_view value, CommandLine* line) {
+       return SetLaunchNumber(value, line, &line->launch.options.sector_bytes);
+     }},
+    {"line_bytes", "a number of bytes",
+     [](absl::string_view value, CommandLine* line) {
+       return SetLaunchNumber(value, line, &line->launch.options.line_bytes);
+     }},
+    {"alignment", "a number of bytes",
+     [](absl::string_view value, CommandLine* line) {
+       return SetLaunchNumber(value, line, &line->launch.options.alignment_bytes);
+     }},
+    {"coalescing_factor", "a decimal number from 1 to 1e308", SetFactor},
+    {"compare", "",
+     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->compare); }},
+    {"jobs", "a number of threads, 1 to 1024", SetJobs},
+    {"map", "a file of indexing maps, or - for standard input", SetMapFile},
+    {"keep_variables", "",
+     [](absl::string_view value, CommandLine* line) {
+       return SetSwitch(value, &line->keep_variables);
+     }},
+    {"explain", "",
+     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->explain); }},
+    {"broadcast", "",
+     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->broadcast); }},
+    {"emit", "hlo or promoted-hlo", SetEmit},
+    {"report", "left out, or a file that ends in .html or .json", SetReport,
+     /*value_is_optional=*/true},
+    {"picture", "a file that ends in .svg, or - for standard output",
+     [](absl::string_view value, CommandLine* line) {
+       line->picture_file = std::string(value);
+       return absl::EndsWith(value, ".svg") || value == "-";
+     }},
+    {"top", "a number of rows, 0 or more",
+     [](absl::string_view value, CommandLine* line) { return SetId(value, &line->report_top); }},
+    {"sort", "wasted, moved, sectors, read, written, runs, reads, efficiency or name",
+     [](absl::string_view value, CommandLine* line) {
+       line->report_sort = std::string(value);
+       return absl::c_linear_search(ReportColumns(), value);
+     }},
+    {"help", "",
+     [](absl::string_view value, CommandLine* line) {
+       line->action = CommandLine::Action::kShowHelp;
+       return value == "true";
+     }},
+    {"version", "",
+     [](absl::string_view value, CommandLine* line) {
+       line->action = CommandLine::Action::kShowVersion;
+       return value == "true";
+     }},
+};
+
+const Flag* FindFlag(absl::string_view name) {
+  const Flag* flag = std::find_if(std::begin(kFlags), std::end(kFlags),
+                                  [&](const Flag& candidate) { return candidate.name == name; });
+  return flag == std::end(kFlags) ? nullptr : flag;
+}
+
+// The number of letters to insert, delete or replace to make `b` of `a`.
+size_t EditDistance(absl::string_view a, absl::string_view b) {
+  std::vector<size_t> row(b.size() + 1);  // Distances of the prefix of `a` from those of `b`.
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+absl::Status UnknownFlag(absl::string_view argument, absl::string_view name) {
+  std::string message = absl::StrCat("unknown flag '", argument, "'");
+  constexpr size_t kLongestFlag = 24;
+  if (!name.empty() && name.size() <= kLongestFlag) {
+    const Flag* nearest =
+        std::min_element(std::begin(kFlags), std::end(kFlags), [&](const Flag& a, const Flag& b) {
+          return EditDistance(name, a.name) < EditDistance(name, b.name);
+        });
+    if (EditDistance(name, nearest->name) <= std::max<size_t>(2, name.size() / 3)) {
+      absl::StrAppend(&message, "; did you mean '--", nearest->name, "'?");
+    }
+  }
+  return absl::InvalidArgumentError(message);
+}
+
+// Whether a flag is given that says what is analysed of HLO, or how.
+bool AsksForHlo(const CommandLine& line) {
+  return line.instruction || line.computation || line.fuse || !line.verify || line.names ||
+         line.exact || line.output_id || line.operand_id || !line.output_to_input ||
+         line.input_to_output || line.summary || line.simplify != SimplifyMode::kAuto ||
+         line.queries.Any() || line.launch.are_given || line.tile_sizes || line.tile_budget;
+}
+
+absl::Status CheckMapLine(const CommandLine& line) {
+  if (!line.files.empty() || AsksForHlo(line) || line.format != OutputFormat::kText) {
+    return absl::InvalidArgumentError(
+        "--map reads maps and prints them simplified, one a line; of the other flags only "
+        "--keep_variables, --explain and --jobs go with it, and no FILE");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckBroadcastLine(const CommandLine& line) {
+  if (line.shapes.empty()) {
+    return absl::InvalidArgumentError(
+        "--broadcast needs a SHAPE, as 'f32[10,1]', for each operand");
+  }
+  const bool prints_maps = line.emit == EmitMode::kNothing;
+  if (AsksForHlo(line) || !line.map_file.empty() || line.explain || line.keep_variables ||
+      line.compare || (!prints_maps && line.format != OutputFormat::kText)) {
+    return absl::InvalidArgumentError(
+        "--broadcast says how shapes are broadcast; of the other flags only --format or --emit "
+        "goes "
+        "with it, and --jobs");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCompareLine(const CommandLine& line) {
+  CommandLine without_names = line;
+  without_names.computation.reset();
+  if (AsksForHlo(without_names) || line.explain || line.keep_variables || !line.map_file.empty()) {
+    return absl::InvalidArgumentError(
+        "of the other flags only --computation, --format and --jobs go with --compare");
+  }
+  const size_t names = line.computation
+                           ? 1 + std::count(line.computation->begin(), line.computation->end(), ',')
+                           : 0;
+  if (names > 2) {
+    return absl::InvalidArgumentError("--compare takes two computations, --computation=A,B");
+  }
+  if (line.files.size() == 2 || (line.files.size() == 1 && names == 2)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "--compare takes two FILEs, or one and two of its computations, --computation=A,B");
+}
+
+absl::Status CheckPictureLine(const CommandLine& line) {
+  CommandLine without_names = line;
+  without_names.instruction.reset();
+  without_names.computation.reset();
+  without_names.fuse = false;
+  without_names.output_id.reset();
+  if (AsksForHlo(without_names) || line.explain || line.keep_variables ||
+      line.format != OutputFormat::kText || line.report || line.all_instructions) {
+    return absl::InvalidArgumentError(
+        "--picture is of one instruction or computation; of the other flags only --instruction, "
+        "--computation, --fuse and --output_id go with it");
+  }
+  if (line.files.size() == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError("--picture takes one FILE");
+}
+
+absl::Status CheckReportLine(const CommandLine& line) {
+  CommandLine without_memory = line;
+  without_memory.launch.are_given = false;
+  if (AsksForHlo(without_memory) || line.explain || line.keep_variables ||
+      line.format != OutputFormat::kText || line.launch.is_emitters || line.launch.GivesThreads()) {
+    return absl::InvalidArgumentError(
+        "--report is of whole modules; of the other flags only --top, --sort, --jobs and those of "
+        "the memory (--warp_size, --sector_bytes, --line_bytes, --alignment, --coalescing_factor) "
+        "go "
+        "with it");
+  }
+  if (line.report_top && !line.report_file.empty()) {
+    return absl::InvalidArgumentError(
+        "--top is of the table that --report prints; a file has all kernels");
+  }
+  if (line.files.empty()) return absl::InvalidArgumentError("no FILE is given");
+  return line.launch.options.Verify();
+}
+
+// Whether the options and the thread map of the command line are any.
+absl::Status CheckLaunchFlags(const LaunchFlags& flags) {
+  if (absl::Status status = flags.options.Verify(); !status.ok()) return status;
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  if (flags.is_emitters && flags.GivesThreads()) {
+    return absl::InvalidArgumentError(
+        "--mapping=emitter finds the threads, which --thread_map, --threads_per_block, "
+        "--elements_per_thread and --vector_width give; they exclude each other");
+  }
+  if (flags.thread_map.empty()) {
+    return RowMajorLoop(Shape::Scalar(ElementType::kF32), flags.Loop(), &context).status();
+  }
+  if (flags.threads_per_block || flags.elements_per_thread || flags.vector_width) {
+    return absl::InvalidArgumentError(
+        "--thread_map says what --threads_per_block, --elements_per_thread and --vector_width say "
+        "of the row-major loop; they exclude each other");
+  }
+  absl::Status status = ParseThreadMapping(flags.thread_map, &context).status();
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(absl::StrCat("--thread_map: ", status.message()));
+}
+
+absl::Status CheckHloLine(const CommandLine& line) {
+  if (line.keep_variables) {
+    return absl::InvalidArgumentError("--keep_variables goes with --map, whose maps keep theirs");
+  }
+  if (line.explain) {
+    return absl::InvalidArgumentError("--explain goes with --map, whose maps it explains");
+  }
+  if (line.files.empty()) return absl::InvalidArgumentError("no FILE is given");
+  if (std::count(line.files.begin(), line.files.end(), "-") > 1) {
+    return absl::InvalidArgumentError("standard input, '-', can be read only once");
+  }
+  if (line.summary && line.format == OutputFormat::kJson) {
+    return absl::InvalidArgumentError(
+        "--summary, which is text, and --format=json exclude each other");
+  }
+  if (line.summary && line.queries.Any()) {
+    return absl::InvalidArgumentError(
+        "--summary, which is instead of the maps, and --query, which is beside them, exclude each "
+        "other");
+  }
+  if ((line.queries.utilization || line.queries.coalescing || line.queries.in_place ||
+       line.queries.indices) &&
+      !line.output_to_input) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--query=",
+                     line.queries.utilization  ? "utilization"
+                     : line.queries.coalescing ? "coalescing"
+                     : line.queries.in_place   ? "in-place"
+                                               : "indices",
+                     " is of what is read, so that it needs --direction=output-to-input or both"));
+  }
+  if (line.tile_sizes && !line.queries.tiling) {
+    return absl::InvalidArgumentError(
+        "--tile_sizes are what --query=tiling, which is not given, is asked for");
+  }
+  if (line.tile_budget && !line.queries.tiling) {
+    return absl::InvalidArgumentError(
+        "--budget is what --query=tiling, which is not given, is asked for");
+  }
+  const bool is_of_threads = line.queries.in_place && line.launch.GivesThreads();
+  if (line.queries.coalescing || is_of_threads) {
+    if (absl::Status status = CheckLaunchFlags(line.launch); !status.ok()) return status;
+  } else if (line.launch.are_given) {
+    return absl::InvalidArgumentError(
+        "--thread_map and the other flags of a launch say what --query=coalescing, which is not "
+        "given, is of; those that say which thread computes what go with --query=in-place, too");
+  }
+  if (line.fuse && (line.instruction || line.computation)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--fuse, which takes the ENTRY computation as one fusion, and ",
+                     line.instruction ? "--instruction" : "--computation", " exclude each other"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRewriteLine(const CommandLine& line) {
+  CommandLine without_query = line;
+  without_query.queries = Queries();
+  Queries others = line.queries;
+  others.indices = false;
+  if (AsksForHlo(without_query) || others.Any() || line.format != OutputFormat::kText ||
+      line.explain || line.keep_variables || line.compare || !line.map_file.empty()) {
+    return absl::InvalidArgumentError(
+        "--emit=hlo with --query=indices prints whole modules; no other flag goes with them");
+  }
+  if (line.files.empty()) return absl::InvalidArgumentError("no FILE is given");
+  return absl::OkStatus();
+}
+
+absl::Status CheckLine(CommandLine* line) {
+  if (line->broadcast) {
+    line->action = CommandLine::Action::kBroadcast;
+    line->shapes.swap(line->files);
+    return CheckBroadcastLine(*line);
+  }
+  if (absl::c_linear_search(line->files, "")) {
+    return absl::InvalidArgumentError("a FILE has an empty name");
+  }
+  if (line->emit == EmitMode::kHlo && line->queries.indices) {
+    line->action = CommandLine::Action::kRewrite;
+    return CheckRewriteLine(*line);
+  }
+  if (line->emit != EmitMode::kNothing) {
+    return absl::InvalidArgumentError(
+        "--emit prints what --broadcast builds, or --emit=hlo what --query=indices finds; neither "
+        "is "
+        "given");
+  }
+  if (!line->picture_file.empty()) {
+    line->action = CommandLine::Action::kPicture;
+    return CheckPictureLine(*line);
+  }
+  if (line->report) {
+    line->action = CommandLine::Action::kReport;
+    return CheckReportLine(*line);
+  }
+  if (line->report_top || line->report_sort) {
+    return absl::InvalidArgumentError(
+        "--top and --sort are of the table that --report, which is not given, prints");
+  }
+  if (line->compare) {
+    line->action = CommandLine::Action::kCompare;
+    return CheckCompareLine(*line);
+  }
+  return line->action == CommandLine::Action::kPrintMaps ? CheckMapLine(*line)
+                                                         : CheckHloLine(*line);
+}
+
+}  // namespace
+
+absl::StatusOr<CommandLine> ParseCommandLine(absl::Span<const absl::string_view> arguments) {
+  CommandLine line;
+  line.jobs = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxJobs);
+  bool flags_ended = false;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const absl::string_view argument = arguments[i];
+    if (flags_ended || argument == "-" || argument.empty() || argument[0] != '-') {
+      line.files.emplace_back(argument);
+      continue;
+    }
+    if (argument == "--") {
+      flags_ended = true;
+      continue;
+    }
+    const size_t equals = argument.find('=');
+    absl::string_view name = argument.substr(0, equals);
+    const bool is_long = absl::ConsumePrefix(&name, "--");
+    if (argument == "-h") name = "help";
+    const Flag* flag = is_long || argument == "-h" ? FindFlag(name) : nullptr;
+    if (flag == nullptr) return UnknownFlag(argument, absl::StripPrefix(name, "-"));
+
+    absl::string_view value = "true";
+    if (equals != argument.npos) {
+      value = argument.substr(equals + 1);
+    } else if (!flag->values.empty() && !flag->value_is_optional) {
+      if (i + 1 == arguments.size()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("--", flag->name, " needs a value: ", flag->values));
+      }
+      value = arguments[++i];
+    }
+    if (!flag->set(value, &line)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag->name, "=", value, ": the value is ",
+                       flag->values.empty() ? "true or false, or left out" : flag->values));
+    }
+    if (line.action == CommandLine::Action::kShowHelp ||
+        line.action == CommandLine::Action::kShowVersion) {
+      return line;
+    }
+  }
+  absl::Status status = CheckLine(&line);
+  if (!status.ok()) return status;
+  return line;
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,101 @@
+#include "xla_indexing/tools/input/read_modules.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "xla_indexing/base/diagnostic.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/proto/proto_reader.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/transforms/set_aside.h"
+#include "xla_indexing/hlo/verify/verifier.h"
+
+namespace xla_indexing {
+namespace {
+
+// The most errors that are shown for one module.
+constexpr int64_t kMaxErrors = 20;
+
+// `severity` and `message` at the place of an error in the text of `filename`; after the name alone
+// where the module was no text.
+std::string TextOf(const VerificationError& error, absl::string_view filename,
+                   absl::string_view severity, absl::string_view message) {
+  const SourceText* source = error.module->source();
+  if (source == nullptr) return absl::StrCat(filename, ": ", severity, ": ", message);
+  const bool has_place = error.instruction != nullptr &&
+                         error.instruction->source_offset() != HloInstruction::kNoSourceOffset;
+  return has_place ? error.ToString(severity, message)
+                   : FormatDiagnostic(filename, source->text, 0, message, severity);
+}
+
+std::string ErrorText(const VerificationError& error, absl::string_view filename) {
+  return TextOf(error, filename, "error", error.message);
+}
+
+std::string WarningText(const SetAside& aside, absl::string_view filename) {
+  return TextOf(aside.error, filename, "warning",
+                absl::StrCat(aside.error.message,
+                             aside.is_call ? "; its maps are those of the computation that it "
+                                             "calls, and lead to its parameters"
+                                           : "; what it reads is unknown"));
+}
+
+// Replaces the module, which is not valid, by a copy in which its errors are set aside.
+void SetAsideErrorsOf(std::unique_ptr<HloModule> module, absl::string_view filename,
+                      ReadModule* read) {
+  absl::StatusOr<ModuleWithErrorsAside> copy = SetErrorsAside(*module);
+  // Without a copy the errors are reported as errors.
+  if (!copy.ok()) return;
+  read->errors.clear();
+  read->module = std::move(copy->module);
+  read->written = std::move(module);
+  const size_t count = copy->set_aside.size();
+  for (size_t i = 0; i < std::min<size_t>(count, kMaxErrors); ++i) {
+    read->warnings.push_back(WarningText(copy->set_aside[i], filename));
+  }
+  if (count > kMaxErrors) {
+    read->warnings.push_back(absl::StrCat(filename, ": warning: ", count - kMaxErrors,
+                                          " more instructions are not valid"));
+  }
+}
+
+// The modules of text, or the one of a message.
+std::vector<absl::StatusOr<std::unique_ptr<HloModule>>> ReadByContent(SourceText source) {
+  if (!LooksLikeHloModuleProto(source.text)) return ParseModules(std::move(source));
+  std::vector<absl::StatusOr<std::unique_ptr<HloModule>>> modules;
+  modules.push_back(ReadHloModuleProto(source.text, source.filename));
+  return modules;
+}
+
+}  // namespace
+
+std::vector<ReadModule> ReadModules(SourceText source, bool verify) {
+  std::vector<ReadModule> modules;
+  const std::string filename = source.filename;
+  for (absl::StatusOr<std::unique_ptr<HloModule>>& parsed : ReadByContent(std::move(source))) {
+    ReadModule& read = modules.emplace_back();
+    if (!parsed.ok()) {
+      read.errors.emplace_back(parsed.status().message());
+      continue;
+    }
+    for (const VerificationError& error : FindErrors(**parsed, kMaxErrors)) {
+      read.errors.push_back(ErrorText(error, filename));
+    }
+    if (read.errors.empty()) {
+      read.module = *std::move(parsed);
+    } else if (!verify) {
+      SetAsideErrorsOf(*std::move(parsed), filename, &read);
+    }
+  }
+  return modules;
+}
+
+}  // namespace xla_indexing

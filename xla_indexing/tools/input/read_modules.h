@@ -1,0 +1,30 @@
+// The modules of an input, parsed and verified.
+
+#ifndef XLA_INDEXING_TOOLS_INPUT_READ_MODULES_H_
+#define XLA_INDEXING_TOOLS_INPUT_READ_MODULES_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "xla_indexing/hlo/model/module.h"
+
+namespace xla_indexing {
+
+struct ReadModule {
+  std::unique_ptr<HloModule> module;  // Null if it is not valid.
+  std::vector<std::string> errors;    // Messages with their places.
+  // Where a module is not valid and need not be: the module as it is written, of which `module` is
+  // a copy with errors set aside (hlo/transforms/set_aside.h), and what is wrong, with its places.
+  std::unique_ptr<HloModule> written = nullptr;
+  std::vector<std::string> warnings = {};
+};
+
+// A module, or errors, for each piece of the input, in order. What the input is, its content says:
+// HLO text, or the protocol buffer of one module (hlo/proto/proto_reader.h), of which errors name no line.
+// Without `verify` errors of single instructions are set aside and reported as warnings.
+std::vector<ReadModule> ReadModules(SourceText source, bool verify = true);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_TOOLS_INPUT_READ_MODULES_H_

@@ -1,0 +1,215 @@
+#include "xla_indexing/tools/modes/compare_mode.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/query/equivalence/equivalence.h"
+#include "xla_indexing/tools/answers/json_writer.h"
+#include "xla_indexing/tools/input/files.h"
+#include "xla_indexing/tools/input/read_modules.h"
+
+namespace xla_indexing {
+namespace {
+
+constexpr int kBadInput = 2;
+
+absl::string_view AnswerText(Answer answer) {
+  switch (answer) {
+    case Answer::kYes:
+      return "same";
+    case Answer::kNo:
+      return "different";
+    case Answer::kUndecided:
+      break;
+  }
+  return "not decided";
+}
+
+int ExitCodeOf(Answer answer) {
+  switch (answer) {
+    case Answer::kYes:
+      return 0;
+    case Answer::kNo:
+      return 1;
+    case Answer::kUndecided:
+      break;
+  }
+  return 3;
+}
+
+std::string ElementText(const std::vector<int64_t>& element) {
+  return absl::StrCat("(", absl::StrJoin(element, ", "), ")");
+}
+
+// `(0, 1) reads (1, 0) in the first alone`
+std::string PairText(const PairOfOne& pair) {
+  std::string text =
+      absl::StrCat(ElementText(pair.output_element), " reads ", ElementText(pair.operand_element),
+                   " in the ", pair.is_of_first ? "first" : "second", " alone");
+  for (const auto& [name, value] : pair.runtime_values) {
+    absl::StrAppend(&text, ", where ", name, " gives ", value);
+  }
+  return text;
+}
+
+std::string ReportText(const EquivalenceReport& report, const HloComputation& computation) {
+  if (!report.difference.empty()) return absl::StrCat("different: ", report.difference, "\n");
+  std::string text;
+  for (const LeafComparison& leaf : report.leaves) {
+    absl::StrAppend(&text, "Output ", leaf.output_leaf, " operand ", leaf.parameter);
+    if (computation.parameters()[leaf.parameter]->shape().IsTuple()) {
+      absl::StrAppend(&text, " leaf ", leaf.parameter_leaf);
+    }
+    absl::StrAppend(&text, ": ", AnswerText(leaf.same));
+    if (leaf.same == Answer::kUndecided) absl::StrAppend(&text, ": ", leaf.reason);
+    absl::StrAppend(&text, "\n");
+    if (leaf.difference) {
+      absl::StrAppend(&text, "  ", leaf.difference->is_least ? "first: " : "",
+                      PairText(*leaf.difference), "\n");
+    }
+  }
+  if (report.not_compared > 0) {
+    absl::StrAppend(&text, report.not_compared, " pairs of leaves not compared: more than ",
+                    kMaxComparedPairs, "\n");
+  }
+  return text;
+}
+
+void WritePair(const PairOfOne& pair, JsonWriter* json) {
+  json->BeginObject();
+  json->Key("read_by");
+  json->String(pair.is_of_first ? "first" : "second");
+  json->IntegersField("output_element", pair.output_element);
+  json->IntegersField("operand_element", pair.operand_element);
+  json->Key("runtime_values");
+  json->BeginArray();
+  for (const auto& [name, value] : pair.runtime_values) {
+    json->BeginObject();
+    json->Key("instruction");
+    json->String(name);
+    json->Key("value");
+    json->Integer(value);
+    json->EndObject();
+  }
+  json->EndArray();
+  json->Key("is_first");
+  json->Bool(pair.is_least);
+  json->EndObject();
+}
+
+std::string ReportJson(const EquivalenceReport& report) {
+  std::string out;
+  JsonWriter json(&out);
+  json.BeginObject();
+  json.Key("answer");
+  json.String(AnswerText(report.same));
+  json.Key("reason");
+  json.String(report.difference);
+  json.Key("leaves");
+  json.BeginArray();
+  for (const LeafComparison& leaf : report.leaves) {
+    json.BeginObject();
+    json.Key("output_id");
+    json.Integer(leaf.output_leaf);
+    json.Key("operand_id");
+    json.Integer(leaf.parameter);
+    json.Key("operand_leaf");
+    json.Integer(leaf.parameter_leaf);
+    json.Key("answer");
+    json.String(AnswerText(leaf.same));
+    json.Key("reason");
+    json.String(leaf.same == Answer::kUndecided ? leaf.reason : "");
+    if (leaf.difference) {
+      json.Key("difference");
+      WritePair(*leaf.difference, &json);
+    }
+    json.EndObject();
+  }
+  json.EndArray();
+  if (report.not_compared > 0) {
+    json.Key("pairs_not_compared");
+    json.Integer(report.not_compared);
+  }
+  json.EndObject();
+  out.push_back('\n');
+  return out;
+}
+
+// The only module of a file; null, and its errors are reported, where there is none.
+std::unique_ptr<HloModule> ReadOnlyModule(const std::string& file) {
+  absl::StatusOr<SourceText> source = ReadSource(file);
+  if (!source.ok()) {
+    WriteError(source.status().message());
+    return nullptr;
+  }
+  std::vector<ReadModule> modules = ReadModules(*std::move(source));
+  for (const ReadModule& module : modules) {
+    for (const std::string& error : module.errors) WriteError(error);
+  }
+  if (modules.size() != 1) {
+    WriteError(absl::StrCat("print-indexing: error: --compare needs one module in ", file,
+                            ", which has ", modules.size()));
+    return nullptr;
+  }
+  return std::move(modules[0].module);
+}
+
+// The computation of that name, or the ENTRY; null, and it is reported, where there is none.
+const HloComputation* FindComputation(const HloModule& module,
+                                      const std::optional<std::string>& name) {
+  if (!name) return module.entry_computation();
+  const HloComputation* computation = module.FindComputation(*name);
+  if (computation == nullptr) {
+    WriteError(absl::StrCat("print-indexing: error: there is no computation '", *name, "'"));
+  }
+  return computation;
+}
+
+}  // namespace
+
+int PrintComparison(const CommandLine& line) {
+  // One name, or none, is for both.
+  std::optional<std::string> names[2];
+  if (line.computation) {
+    const std::vector<std::string> given = absl::StrSplit(*line.computation, ',');
+    for (size_t i = 0; i < 2; ++i) {
+      names[i] = std::string(absl::StripPrefix(given[std::min(i, given.size() - 1)], "%"));
+    }
+  }
+  std::vector<std::unique_ptr<HloModule>> modules;
+  for (const std::string& file : line.files) {
+    modules.push_back(ReadOnlyModule(file));
+    if (modules.back() == nullptr) return kBadInput;
+  }
+  const HloComputation* first = FindComputation(*modules.front(), names[0]);
+  const HloComputation* second = FindComputation(*modules.back(), names[1]);
+  if (first == nullptr || second == nullptr) return kBadInput;
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const absl::StatusOr<EquivalenceReport> report = CompareReads(*first, *second, &context);
+  if (!report.ok()) {
+    WriteError(absl::StrCat("print-indexing: error: ", report.status().message()));
+    return ExitCodeOf(Answer::kUndecided);
+  }
+  WriteOutput(line.format == OutputFormat::kJson ? ReportJson(*report)
+                                                 : ReportText(*report, *first));
+  return ExitCodeOf(report->same);
+}
+
+}  // namespace xla_indexing
