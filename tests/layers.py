@@ -4,11 +4,16 @@
 1. Layers. A layer includes itself and what its arrows lead to:
        tools -> report -> {gpu, tiling} -> query -> fusion -> ops -> {hlo, map},  map -> affine -> base,  hlo -> base
    base and hlo know no MLIR.
-2. Public headers, those outside of internal/, include public headers only: they are all that is installed.
-3. The extension module of the Python package, python/src, includes public headers only, of all layers but tools.
-4. No circles. A header and the source file of its name are one unit; no unit includes itself through others.
+2. Rooms. The table in a layer's README.md lists its folders, `./` for the layer's own. A room includes only itself
+   and rooms above it in the table. Every folder with sources is listed, and none has more than 22 files.
+3. Public headers, those that cmake/XlaIndexingHeaders.cmake lists, include public headers only: they are all that is
+   installed.
+4. The extension module of the Python package, python/src, includes public headers only.
+5. No circles. A header and the source file of its name are one unit; no unit includes itself through others.
+6. Tests mirror the library: every folder of tests/<layer> is a room of that layer.
 
     tests/layers.py [SOURCE_DIRECTORY]
+    tests/layers.py --public          # lists the public headers
 """
 
 import collections
@@ -30,7 +35,9 @@ DEPENDS = {
     "tools": ["report"],
 }
 WITHOUT_MLIR = {"base", "hlo"}
+MOST_FILES = 22
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+ROOM = re.compile(r"^\| `([a-z_/]+|\./)` \|", re.MULTILINE)
 
 
 def reachable(layer):
@@ -41,8 +48,21 @@ def reachable(layer):
     return found
 
 
-def is_public(path):
-    return path.endswith(".h") and "/internal/" not in path and not path.startswith("xla_indexing/tools/")
+def public_headers(source):
+    """The paths of the public headers, from the list that CMake installs."""
+    listing = source / "cmake/XlaIndexingHeaders.cmake"
+    if not listing.exists():
+        return set()
+    return {f"xla_indexing/{header}" for header in re.findall(r"^\s+([\w/]+\.h)\b", listing.read_text(), re.MULTILINE)}
+
+
+def rooms(source, layer):
+    """The folders of the layer in the order of its README.md, as `xla_indexing/ops/loops`."""
+    readme = source / "xla_indexing" / layer / "README.md"
+    if not readme.exists():
+        return []
+    names = ROOM.findall(readme.read_text())
+    return [f"xla_indexing/{layer}" + ("" if name == "./" else f"/{name.rstrip('/')}") for name in names]
 
 
 def circles(graph):
@@ -75,18 +95,47 @@ def circles(graph):
     return found
 
 
-def findings(source):
-    graph = collections.defaultdict(set)
-    files = sorted(source.glob("xla_indexing/**/*.h")) + sorted(source.glob("xla_indexing/**/*.cc"))
+def python_findings(source, public, graph):
     for file in sorted(source.glob("python/src/*")):
         path = file.relative_to(source).as_posix()
         unit = path.rsplit(".", 1)[0]
         graph[unit]  # Known, though it may include nothing.
         for include in INCLUDE.findall(file.read_text()):
-            if include.startswith("xla_indexing/") and not is_public(include):
+            if include.startswith("xla_indexing/") and include not in public:
                 yield f"{path}: the Python package includes public headers only: {include}"
             if include.startswith("python/src/") and (target := include.rsplit(".", 1)[0]) != unit:
                 graph[unit].add(target)
+
+
+def room_findings(source, files):
+    """What is wrong with the folders themselves, and with those of the tests."""
+    sizes = collections.Counter(file.parent.relative_to(source).as_posix() for file in files)
+    for layer in DEPENDS:
+        known = rooms(source, layer)
+        for folder in sorted(sizes):
+            if (folder == f"xla_indexing/{layer}" or folder.startswith(f"xla_indexing/{layer}/")) and folder not in known:
+                yield f"{folder}: is no room in the table of xla_indexing/{layer}/README.md"
+        for folder in known:
+            if sizes[folder] == 0:
+                yield f"{folder}: is in the table of xla_indexing/{layer}/README.md and has no files"
+        for folder in sorted({file.parent for file in source.glob(f"tests/{layer}/**/*_test.cc")}):
+            room = folder.relative_to(source / "tests").as_posix()
+            if room != layer and f"xla_indexing/{room}" not in known:
+                yield f"tests/{room}: mirrors no room of xla_indexing/{layer}"
+    for folder, size in sorted(sizes.items()):
+        if size > MOST_FILES:
+            yield f"{folder}: has {size} files, more than {MOST_FILES}"
+
+
+def findings(source):
+    graph = collections.defaultdict(set)
+    public = public_headers(source)
+    order = {layer: rooms(source, layer) for layer in DEPENDS}
+    files = sorted(source.glob("xla_indexing/**/*.h")) + sorted(source.glob("xla_indexing/**/*.cc"))
+    yield from python_findings(source, public, graph)
+    for header in sorted(public):
+        if not (source / header).exists():
+            yield f"{header}: is in cmake/XlaIndexingHeaders.cmake and does not exist"
     for file in files:
         path = file.relative_to(source).as_posix()
         parts = path.split("/")
@@ -98,6 +147,7 @@ def findings(source):
             continue
         unit = path.rsplit(".", 1)[0]
         graph[unit]  # Known, though it may include nothing.
+        room = path.rsplit("/", 1)[0]
         for include in INCLUDE.findall(file.read_text()):
             if re.match(r"(mlir|llvm)(-c)?/", include) and layer in WITHOUT_MLIR:
                 yield f"{path}: {layer} uses no MLIR: {include}"
@@ -106,10 +156,15 @@ def findings(source):
             other = include.split("/")[1]
             if include.count("/") > 1 and other not in reachable(layer):
                 yield f"{path}: {layer} may not include {other}: {include}"
-            if is_public(path) and not is_public(include):
+            other_room = include.rsplit("/", 1)[0]
+            known = order[layer]
+            if room in known and other_room in known and known.index(other_room) > known.index(room):
+                yield f"{path}: {room} may not include {other_room}, which comes after it: {include}"
+            if path in public and include not in public:
                 yield f"{path}: a public header may not include {include}"
             if (target := include.rsplit(".", 1)[0]) != unit:
                 graph[unit].add(target)
+    yield from room_findings(source, [file for file in files if len(file.relative_to(source).parts) > 2])
     for circle in circles(graph):
         yield f"a circle of files: {', '.join(circle)}"
     if not files:
@@ -117,8 +172,11 @@ def findings(source):
 
 
 def main(arguments):
-    source = pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).parent.parent)
-    wrong = list(findings(source))
+    source = pathlib.Path(__file__).parent.parent
+    if arguments == ["--public"]:
+        print("\n".join(sorted(public_headers(source))))
+        return 0
+    wrong = list(findings(pathlib.Path(arguments[0]) if arguments else source))
     print("\n".join(wrong))
     return 1 if wrong else 0
 

@@ -1,6 +1,6 @@
-// Everything that the library offers: includes all of its public headers. A header at the top of a
-// layer's directory is public and can also be included alone, which compiles faster; what is in
-// `internal/` is not installed and may change at any time.
+// Everything that the library offers: includes all of its public headers. Each can also be included
+// alone, which compiles faster. What is in namespace `internal` is not installed, or is there only
+// because a public header needs it, and may change at any time.
 //
 //   base      intervals, positions in text, the budget of a question
 //   affine    the steps of the simplifier, for those who watch them

@@ -9,10 +9,10 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/affine/expr/short_list.h"
 #include "xla_indexing/affine/mixed_radix/number.h"
 #include "xla_indexing/affine/mixed_radix/positional.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
-#include "xla_indexing/base/memory/short_list.h"
 #include "xla_indexing/base/numbers/interval.h"
 
 namespace xla_indexing::internal {

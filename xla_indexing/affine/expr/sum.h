@@ -13,8 +13,8 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
+#include "xla_indexing/affine/expr/short_list.h"
 #include "xla_indexing/base/compare.h"
-#include "xla_indexing/base/memory/short_list.h"
 
 namespace xla_indexing::internal {
 

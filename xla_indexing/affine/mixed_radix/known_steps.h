@@ -12,9 +12,9 @@
 #include "absl/container/node_hash_map.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/affine/expr/object_arena.h"
 #include "xla_indexing/affine/mixed_radix/number.h"
 #include "xla_indexing/affine/mixed_radix/number_sources.h"
-#include "xla_indexing/base/memory/object_arena.h"
 
 namespace xla_indexing::internal {
 

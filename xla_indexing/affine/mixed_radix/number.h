@@ -24,7 +24,7 @@
 #include <utility>
 
 #include "llvm/ADT/ArrayRef.h"
-#include "xla_indexing/base/memory/short_list.h"
+#include "xla_indexing/affine/expr/short_list.h"
 
 namespace xla_indexing::internal {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "absl/container/flat_hash_set.h"
+#include "xla_indexing/affine/expr/object_arena.h"
 #include "xla_indexing/affine/mixed_radix/number.h"
-#include "xla_indexing/base/memory/object_arena.h"
 #include "xla_indexing/base/numbers/interval.h"
 
 namespace xla_indexing::internal {

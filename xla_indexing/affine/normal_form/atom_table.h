@@ -15,9 +15,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/expr/object_arena.h"
 #include "xla_indexing/affine/expr/quasi_affine_sum.h"
 #include "xla_indexing/affine/normal_form/assumptions.h"
-#include "xla_indexing/base/memory/object_arena.h"
 
 namespace xla_indexing::internal {
 

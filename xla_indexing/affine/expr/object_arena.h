@@ -1,7 +1,7 @@
 // Objects that stay where they are until all of them are destroyed. llvm::SpecificBumpPtrAllocator
 // with larger pieces: what is taken up to the first one is not given back in between.
-#ifndef XLA_INDEXING_BASE_MEMORY_OBJECT_ARENA_H_
-#define XLA_INDEXING_BASE_MEMORY_OBJECT_ARENA_H_
+#ifndef XLA_INDEXING_AFFINE_EXPR_OBJECT_ARENA_H_
+#define XLA_INDEXING_AFFINE_EXPR_OBJECT_ARENA_H_
 
 #include <utility>
 
@@ -41,4 +41,4 @@ class ObjectArena {
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_BASE_MEMORY_OBJECT_ARENA_H_
+#endif  // XLA_INDEXING_AFFINE_EXPR_OBJECT_ARENA_H_

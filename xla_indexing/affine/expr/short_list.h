@@ -1,7 +1,7 @@
 // A list of a few small things, which is copied in place while it is short. llvm::SmallVector calls
 // out for every copy and every append; sums of two or three terms are copied by the thousand.
-#ifndef XLA_INDEXING_BASE_MEMORY_SHORT_LIST_H_
-#define XLA_INDEXING_BASE_MEMORY_SHORT_LIST_H_
+#ifndef XLA_INDEXING_AFFINE_EXPR_SHORT_LIST_H_
+#define XLA_INDEXING_AFFINE_EXPR_SHORT_LIST_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -136,4 +136,4 @@ class ShortList {
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_BASE_MEMORY_SHORT_LIST_H_
+#endif  // XLA_INDEXING_AFFINE_EXPR_SHORT_LIST_H_
