@@ -10,6 +10,10 @@ A type that a header defines has a name of its own in its namespace, in all dire
 one name have the same instances of templates to the linker, which keeps one of them: a vector of one
 type then takes the size of the other, and writes past its memory.
 
+A type of the library, local to a file or not, has a name that no other type of the library has: a reader
+who knows what it means knows it everywhere. The messages of protocol buffers, in a namespace of their
+own, have the names that they have in XLA.
+
 Reads definitions that begin in the first column, as the formatter puts them.
 
     tests/unique_names.py DIRECTORY..
@@ -58,8 +62,32 @@ def types_of_header(path):
             yield "::".join([*namespaces, match[1]])
 
 
+def types_of_library(directories):
+    """Where each type of the library, local or not, is defined."""
+    defined = collections.defaultdict(set)
+    for directory in directories:
+        for path in directory.rglob("*.h"):
+            for name in types_of_header(path):
+                if "::proto::" not in name:
+                    defined[name.rsplit("::", 1)[-1]].add(str(path))
+        for path in directory.rglob("*.cc"):
+            for name, meaning in local_names(path):
+                if meaning == path and name in local_types(path):
+                    defined[name].add(str(path))
+    return defined
+
+
+def local_types(path):
+    return {match[1] for line in path.read_text().splitlines() if (match := TYPE.match(line))}
+
+
 def main(directories):
     failures = 0
+    library = [directory for directory in map(pathlib.Path, directories) if "tests" not in directory.parts]
+    for name, paths in sorted(types_of_library(library).items()):
+        if len(paths) > 1:
+            failures += 1
+            print(f"{name} is a type in {' and in '.join(sorted(paths))}")
     headers = collections.defaultdict(set)
     for directory in map(pathlib.Path, directories):
         for path in directory.rglob("*.h"):

@@ -39,7 +39,7 @@ constexpr size_t kGreatestPiece = 128;
 constexpr size_t kLeastOfThread = 128;
 
 // Where maps are: which of the threads has made them, and the how manieth of its maps they are.
-struct Place {
+struct PlaceOfMaps {
   static constexpr uint32_t kNowhere = ~uint32_t{0};
   uint32_t thread = 0;
   uint32_t index = kNowhere;  // of an instruction that has no maps
@@ -50,7 +50,7 @@ struct Place {
 // everything when all threads are done.
 struct MadeIndexing {
   InstructionKind kind;
-  Place place;
+  PlaceOfMaps place;
   size_t instruction = 0;
   std::atomic<bool> is_of_first_only = false;
   bool is_of_kind = false;
@@ -112,7 +112,7 @@ class ParallelIndexer {
                   const ParallelIndexingOptions& options)
       : instructions_(instructions),
         options_(options),
-        places_(std::make_unique_for_overwrite<Place[]>(instructions.size())) {
+        places_(std::make_unique_for_overwrite<PlaceOfMaps[]>(instructions.size())) {
     const size_t count = UsefulThreads(instructions, contexts.size());
     for (mlir::MLIRContext* context : contexts.first(count)) {
       threads_.push_back({.number = static_cast<uint32_t>(threads_.size()), .context = context});
@@ -186,8 +186,8 @@ class ParallelIndexer {
     std::vector<size_t> left;
     if (!may_be_left_) return left;
     for (size_t i = 0; i < instructions_.size(); ++i) {
-      const Place place = places_[i];
-      if (place.index == Place::kNowhere) continue;
+      const PlaceOfMaps place = places_[i];
+      if (place.index == PlaceOfMaps::kNowhere) continue;
       const MadeIndexing& made = threads_[place.thread].made[place.index];
       if (!made.is_of_kind && made.instruction != i) left.push_back(i);
     }
@@ -198,10 +198,10 @@ class ParallelIndexer {
                   absl::FunctionRef<void(const IndexedInstruction&)> receive) const {
     const absl::StatusOr<SharedIndexing> nothing = NoEntries();
     for (size_t i = 0; i < instructions_.size(); ++i) {
-      const Place place = places_[i];
+      const PlaceOfMaps place = places_[i];
       if (place.thread != thread.number) continue;
       const MadeIndexing* made =
-          place.index == Place::kNowhere ? nullptr : &thread.made[place.index];
+          place.index == PlaceOfMaps::kNowhere ? nullptr : &thread.made[place.index];
       receive({.instruction = instructions_[i],
                .position = i,
                .thread = thread.number,
@@ -213,7 +213,7 @@ class ParallelIndexer {
     }
   }
 
-  Place Find(size_t i, IndexingThread& thread) {
+  PlaceOfMaps Find(size_t i, IndexingThread& thread) {
     const HloInstruction& instruction = *instructions_[i];
     if (instruction.operands().empty()) return {};
     InstructionKind kind = KindOf(instruction);
@@ -248,7 +248,7 @@ class ParallelIndexer {
     return made.place;
   }
 
-  Place MakeOwn(size_t i, IndexingThread& thread) const {
+  PlaceOfMaps MakeOwn(size_t i, IndexingThread& thread) const {
     MadeIndexing& made = AddTo(thread, i);
     Make(thread, &made);
     return made.place;
@@ -275,7 +275,7 @@ class ParallelIndexer {
   const ParallelIndexingOptions& options_;
   std::vector<IndexingThread> threads_;
   KindTable kinds_;
-  const std::unique_ptr<Place[]> places_;
+  const std::unique_ptr<PlaceOfMaps[]> places_;
   std::atomic<bool> may_be_left_ = false;
 };
 

@@ -114,7 +114,7 @@ struct Recomputation {
 
 // A leaf of the state of a loop that its body returns unchanged, and what one iteration reads of it for
 // the other leaves.
-struct LoopRead {
+struct UnchangedLeafRead {
   int64_t leaf = 0;
   std::string shape;
   Interval bytes_read = Interval::Point(0);
@@ -125,8 +125,8 @@ struct LoopRead {
 struct LoopFigures {
   Interval iterations = Interval::AtLeast(0);
   Interval kernel_runs =
-      Interval::Point(0);       // of all kernels inside together, in one run of the loop
-  std::vector<LoopRead> reads;  // those of which something is read, by leaf
+      Interval::Point(0);                // of all kernels inside together, in one run of the loop
+  std::vector<UnchangedLeafRead> reads;  // those of which something is read, by leaf
 };
 
 // What is found for all kernels that are equal up to names.

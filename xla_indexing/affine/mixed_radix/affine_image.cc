@@ -68,7 +68,7 @@ struct Image {
   bool Fits() const { return NarrowToInt64(k) && NarrowToInt64(c) && NarrowToInt64(m); }
 };
 
-enum class Progress : uint8_t { kNone, kSome, kNoResult };
+enum class TakeResult : uint8_t { kNone, kSome, kNoResult };
 
 // Takes constant digits at either end of the number out. Returns whether the numbers fit.
 bool TakeConstants(Image& image) {
@@ -87,51 +87,51 @@ bool TakeConstants(Image& image) {
 }
 
 // Takes the most significant digit out where `values` of the result leave one of its values.
-Progress TakeTopDigit(PositionalState& state, const Interval& values, Image& image) {
+TakeResult TakeTopDigit(PositionalState& state, const Interval& values, Image& image) {
   Number& inner = image.inner;
   const Interval left =
       state.sources.RangeOf(inner).Intersect(values.Mul(static_cast<int64_t>(image.m))
                                                  .Sub(static_cast<int64_t>(image.c))
                                                  .PreimageOfMul(static_cast<int64_t>(image.k)));
-  if (left.IsEmpty()) return Progress::kNoResult;
+  if (left.IsEmpty()) return TakeResult::kNoResult;
   const int64_t stride = SizeOf(inner) / inner.back().extent;
   const int64_t high = FloorDiv(left.lower(), stride);
-  if (high != FloorDiv(left.upper(), stride)) return Progress::kNone;
+  if (high != FloorDiv(left.upper(), stride)) return TakeResult::kNone;
   inner.pop_back();
   image.c += image.k * high * stride;
-  return image.Fits() ? Progress::kSome : Progress::kNoResult;
+  return image.Fits() ? TakeResult::kSome : TakeResult::kNoResult;
 }
 
 // Puts the number of a linear source L in the place of L / lower_factor, or of its reverse.
-Progress TakeLinearSource(const PositionalState& state, Image& image) {
+TakeResult TakeLinearSource(const PositionalState& state, Image& image) {
   const Digit digit = image.inner.front();
   const NumberSource& from = state.sources[digit.source];
   if (from.kind != NumberSource::Kind::kLinear || from.modulus % digit.lower_factor != 0 ||
       !state.sources.HasRoom(digit)) {
-    return Progress::kNone;
+    return TakeResult::kNone;
   }
   if (digit.flipped) {
     image.c += image.k * (digit.extent - 1);
     image.k = -image.k;
-    if (!image.Fits()) return Progress::kNoResult;
+    if (!image.Fits()) return TakeResult::kNoResult;
   }
   image.c = image.k * from.offset + image.c * digit.lower_factor;
   image.k *= from.factor;
   image.m *= digit.lower_factor;
   image.inner = from.number;
-  return image.Fits() ? Progress::kSome : Progress::kNoResult;
+  return image.Fits() ? TakeResult::kSome : TakeResult::kNoResult;
 }
 
 // Takes out of the number what can be. Returns whether there may be a result.
 bool TakeAll(PositionalState& state, const Interval& values, Image& image) {
-  Progress progress = Progress::kSome;
-  while (progress == Progress::kSome) {
+  TakeResult progress = TakeResult::kSome;
+  while (progress == TakeResult::kSome) {
     if (!TakeConstants(image)) return false;
     if (image.inner.empty()) return true;
     progress = image.inner.size() > 1 ? TakeTopDigit(state, values, image)
                                       : TakeLinearSource(state, image);
   }
-  return progress == Progress::kNone;
+  return progress == TakeResult::kNone;
 }
 
 void DivideByCommonFactor(Image& image) {

@@ -29,7 +29,7 @@ constexpr size_t kMaxDivisions = 4;
 constexpr size_t kMostWaysOfParts = 32;
 
 // The sum itself, or the dividend of a division in it.
-struct Place {
+struct SumOrDividend {
   bool is_mod = false;
   int64_t divisor = 0;  // 0 for the sum itself
   int parent = -1;
@@ -180,12 +180,12 @@ class Speller {
   }
 
   // These two; 0 where there is none, or where it is k.
-  int64_t PartOfConstant(const Place& place) const {
+  int64_t PartOfConstant(const SumOrDividend& place) const {
     const int64_t constant = constants_[place.parent];
     const int64_t part = std::abs(place.factor) / Gcd(place.factor, constant);
     return part == 1 || part == std::abs(place.factor) ? 0 : part;
   }
-  static int64_t MiddlePart(const Place& place) {
+  static int64_t MiddlePart(const SumOrDividend& place) {
     constexpr int64_t kMostParts = 64;
     const int64_t k = place.factor < 0 ? -place.factor : place.factor;
     int64_t best = 0;
@@ -209,7 +209,7 @@ class Speller {
 
   void FindKnown() {
     unsigned parents = 1;
-    for (const Place& place : places_) {
+    for (const SumOrDividend& place : places_) {
       if (place.parent >= 0) parents |= 1U << place.parent;
     }
     known_.assign(columns_.size(), Known());
@@ -250,7 +250,7 @@ class Speller {
       least.size.nodes += std::max(4 * CountPlaces(known.is_there[0]) - 2 * CountPlaces(ones), 2);
     }
     for (size_t i = 1; i < places_.size(); ++i) {
-      const Place& place = places_[i];
+      const SumOrDividend& place = places_[i];
       const auto take = [&](int64_t number) {
         least.size.greatest = std::max(least.size.greatest, MagnitudeOf(number));
       };
@@ -326,7 +326,7 @@ class Speller {
       if (i > 0) {
         factor = SignOf(place.parent) * SignOf(i) * place.factor;
         // In the dividend of a mod its residue counts, which is positive here.
-        const Place& parent = places_[place.parent];
+        const SumOrDividend& parent = places_[place.parent];
         if (parent.is_mod) factor = FloorMod(factor, parent.divisor);
         if (factor == 0) return false;
         if (place.is_mod && parts[i] != 1) {
@@ -376,7 +376,7 @@ class Speller {
   bool AddConstantsOfSigns() {
     for (size_t i = 1; i < places_.size(); ++i) {
       if (SignOf(i) > 0) continue;
-      const Place& place = places_[i];
+      const SumOrDividend& place = places_[i];
       int64_t rest;
       if (__builtin_mul_overflow(place.is_mod ? place.divisor - 1 : -1,
                                  SignOf(place.parent) * place.factor, &rest) ||
@@ -573,7 +573,7 @@ class Speller {
   }
 
   // What was read: the variables, and their numbers; the last column is the constants.
-  llvm::SmallVector<Place, kMaxDivisions + 1> places_;
+  llvm::SmallVector<SumOrDividend, kMaxDivisions + 1> places_;
   llvm::SmallVector<const Atom*, 8> keys_;
   llvm::SmallVector<Column, 8> columns_;
   Column constants_;

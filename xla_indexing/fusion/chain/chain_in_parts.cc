@@ -26,9 +26,9 @@ using ::mlir::AffineExpr;
 constexpr size_t kMaxDigitsOfPart = 16;
 
 // A part of a chain, from the indices of an array, or from one index: the place in it.
-struct Part {
-  Part(const Shape& shape, std::optional<AffineExpr> place, int64_t num_elements,
-       mlir::MLIRContext* context) {
+struct ChainPart {
+  ChainPart(const Shape& shape, std::optional<AffineExpr> place, int64_t num_elements,
+            mlir::MLIRContext* context) {
     Indices& indices = position.indices;
     if (!place) {
       for (const int64_t size : shape.dimensions()) {
@@ -85,7 +85,7 @@ std::optional<IndexingMap> MapOfChainInParts(const Shape& from,
   ExprSimplifier simplifier(
       context, dim_bounds,
       llvm::SmallVector<Interval, 8>(kMaxParts, Interval::OfSize(*num_elements)));
-  const auto lower = [&](Part& part, llvm::ArrayRef<Number> numbers) {
+  const auto lower = [&](ChainPart& part, llvm::ArrayRef<Number> numbers) {
     PositionalLowering lowering(&part.algebra, &simplifier, part.variables);
     llvm::SmallVector<AffineExpr, 4> exprs;
     for (const Number& number : numbers) exprs.push_back(lowering.Lower(number));
@@ -95,7 +95,7 @@ std::optional<IndexingMap> MapOfChainInParts(const Shape& from,
   std::optional<AffineExpr> place;
   const Shape* shape = &from;
   for (size_t begin = 0;;) {
-    Part part(*shape, place, *num_elements, context);
+    ChainPart part(*shape, place, *num_elements, context);
     // The steps that are in this part, and where they have led to.
     std::optional<Number> end;
     size_t next = begin;

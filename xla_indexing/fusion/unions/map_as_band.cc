@@ -34,7 +34,7 @@ struct TwoTerms {
 };
 
 // (of_dim * d + constant) / divisor
-struct Quotient {
+struct LineQuotient {
   int64_t of_dim = 1;
   int64_t constant = 0;
   int64_t divisor = 1;
@@ -42,11 +42,11 @@ struct Quotient {
 
 // (d + added) floordiv m, where the residue class of d determines the remainder r, which is then
 // (d + added - r) / m, or where d has few values and those of the division are on a line.
-std::optional<Quotient> AsQuotient(const Progression& dim, int64_t added, int64_t m) {
+std::optional<LineQuotient> AsQuotient(const Progression& dim, int64_t added, int64_t m) {
   constexpr int64_t kFewDims = 16;
   if (const std::optional<int64_t> r = dim.residues.Add(added).ResidueModulo(m)) {
     const std::optional<int64_t> constant = CheckedSub(added, *r);
-    return constant ? std::make_optional(Quotient{1, *constant, m}) : std::nullopt;
+    return constant ? std::make_optional(LineQuotient{1, *constant, m}) : std::nullopt;
   }
   const std::optional<Int128> count = dim.Count();
   if (!count || *count < 2 || *count > kFewDims) return std::nullopt;
@@ -67,7 +67,7 @@ std::optional<Quotient> AsQuotient(const Progression& dim, int64_t added, int64_
   const std::optional<int64_t> of_dim = NarrowToInt64(rise);
   const std::optional<int64_t> constant = NarrowToInt64(Int128{*of_first} * step - rise * first);
   if (!of_dim || !constant) return std::nullopt;
-  return Quotient{*of_dim, *constant, step};
+  return LineQuotient{*of_dim, *constant, step};
 }
 
 std::optional<TwoTerms> AsTwoTerms(const LinearSum& sum, llvm::ArrayRef<Progression> dims) {
@@ -104,7 +104,7 @@ std::optional<TwoTerms> AsTwoTerms(const LinearSum& sum, llvm::ArrayRef<Progress
       of_dim = term.coefficient;
       continue;
     }
-    const std::optional<Quotient> quotient = AsQuotient(dims[*dim], added, divisor);
+    const std::optional<LineQuotient> quotient = AsQuotient(dims[*dim], added, divisor);
     if (!quotient) return std::nullopt;
     divisor = quotient->divisor;
     of_quotient = Int128{term.coefficient} * quotient->of_dim;

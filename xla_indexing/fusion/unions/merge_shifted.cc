@@ -75,7 +75,7 @@ size_t HashElsewhere(const IndexingMap& map, int result, int dim) {
 
 // Groups of maps, found by a hash of what those of one group have in common.
 template <typename Group>
-class Groups {
+class MapGroups {
  public:
   // The group of this hash for which `has` holds; a new one where there is none.
   template <typename Has>
@@ -250,7 +250,7 @@ struct OverValues {
 // Makes one of maps that agree in all but the values of the dimension, where these are a progression.
 OperandIndexingSet UnitedOver(const OperandIndexingSet& maps, int dim) {
   OperandIndexingSet united;
-  Groups<OverValues> groups;
+  MapGroups<OverValues> groups;
   for (const OperandIndexing& indexing : maps) {
     const IndexingMap& map = indexing.map();
     if (!IsPlainAndExact(indexing)) {
@@ -329,7 +329,7 @@ OperandIndexingSet UnitedInto(const OperandIndexingSet& maps, int result, int nu
   };
   std::vector<std::optional<OperandIndexing>> left(maps.begin(), maps.end());
   for (int dim = 0; dim < num_dims; ++dim) {
-    Groups<Group> groups;
+    MapGroups<Group> groups;
     for (size_t i = 0; i < left.size(); ++i) {
       if (!left[i]) continue;
       const std::vector<BandWithFactor> bands = AsBands(*left[i], result, dim);

@@ -286,28 +286,28 @@ llvm::SmallVector<LaunchAccessBuilder::Root*, 8> LaunchAccessBuilder::Roots() {
 namespace {
 
 // A division by which a form changes: floor(dividend / divisor).
-struct Quotient {
+struct FormQuotient {
   const Form* dividend;
   std::optional<int64_t> divisor;  // none where it does not fit
 };
 
 // The quotient that a division changes with. A digit of a quotient, (D floordiv a) mod b, changes
 // with D floordiv (a*b); there is none for a digit of a mod.
-std::optional<Quotient> QuotientOf(const FormAlgebra& algebra, const FormDivision& division) {
+std::optional<FormQuotient> QuotientOf(const FormAlgebra& algebra, const FormDivision& division) {
   const Form& dividend = division.dividend;
   if (!IsOneTerm(dividend) || dividend.terms[0].id < FormAlgebra::kMaxVariables) {
-    return Quotient{&dividend, division.divisor};
+    return FormQuotient{&dividend, division.divisor};
   }
   const FormDivision& inner =
       algebra.divisions()[dividend.terms[0].id - FormAlgebra::kMaxVariables];
   if (inner.is_mod) return std::nullopt;
-  return Quotient{&inner.dividend, CheckedMul(division.divisor, inner.divisor)};
+  return FormQuotient{&inner.dividend, CheckedMul(division.divisor, inner.divisor)};
 }
 
 // The number of values of the variable `id` after which the quotient changes, where it is such a
 // number: the coefficient divides the divisor, and what is added to the multiples of the coefficient
 // does not carry.
-std::optional<int64_t> ValuesOfQuotient(const FormAlgebra& algebra, const Quotient& quotient,
+std::optional<int64_t> ValuesOfQuotient(const FormAlgebra& algebra, const FormQuotient& quotient,
                                         int id) {
   if (!quotient.divisor) return std::nullopt;
   for (const auto& term : quotient.dividend->terms) {
@@ -342,7 +342,7 @@ bool LaunchAccessBuilder::FindBoundaries(const FormAlgebra& algebra, Root* root)
   llvm::SmallVector<int64_t, 8> all(root->boundaries.begin(), root->boundaries.end());
   for (const auto& [digit, below] : root->digits) {
     for (const FormDivision& division : algebra.divisions()) {
-      const std::optional<Quotient> quotient = QuotientOf(algebra, division);
+      const std::optional<FormQuotient> quotient = QuotientOf(algebra, division);
       const std::optional<int64_t> values =
           quotient ? ValuesOfQuotient(algebra, *quotient, digit) : std::nullopt;
       const std::optional<int64_t> boundary = values ? CheckedMul(*values, below) : std::nullopt;

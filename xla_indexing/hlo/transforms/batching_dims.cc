@@ -52,7 +52,7 @@ struct BatchingDim {
 };
 
 // What the transformations change of an instruction.
-struct Form {
+struct ChangedParts {
   const HloInstruction* indices;
   int64_t index_vector_dim;
   DimList dropped;
@@ -61,9 +61,9 @@ struct Form {
   bool is_sorted;
 };
 
-Form FormOf(const InstructionRewriter& rewriter, const Names& names) {
+ChangedParts FormOf(const InstructionRewriter& rewriter, const Names& names) {
   const HloInstruction& original = rewriter.original();
-  Form form;
+  ChangedParts form;
   form.indices = rewriter.operand(names.IndicesOperand(original));
   form.index_vector_dim = *original.GetInteger(AttributeKey::kIndexVectorDim);
   const auto dropped = original.GetIntegers(names.dropped);
@@ -80,7 +80,7 @@ Form FormOf(const InstructionRewriter& rewriter, const Names& names) {
 }
 
 // The original with another form; the attributes stand in their order.
-void ReplaceWithForm(const Form& form, const Names& names, InstructionRewriter* rewriter) {
+void ReplaceWithForm(const ChangedParts& form, const Names& names, InstructionRewriter* rewriter) {
   const HloInstruction& original = rewriter->original();
   std::vector<const HloInstruction*> operands(rewriter->operands().begin(),
                                               rewriter->operands().end());
@@ -156,7 +156,7 @@ ElementType TypeForIota(ElementType type, int64_t size) {
 }
 
 // Gives the indices a dimension for their vectors.
-void AddVectorDim(Form* form, InstructionRewriter* rewriter) {
+void AddVectorDim(ChangedParts* form, InstructionRewriter* rewriter) {
   Shape shape = form->indices->shape();
   shape.ClearLayout();
   shape.AddDimension(1);
@@ -177,7 +177,7 @@ HloInstruction* Concatenate(const std::vector<const HloInstruction*>& parts, int
 
 // Whether the index vectors with the batching dimensions in them are sorted: their components in
 // the order of the operand's dimensions, lexicographically, over the batch indices in order.
-bool IsSortedWithBatching(const Form& form, const Shape& operand) {
+bool IsSortedWithBatching(const ChangedParts& form, const Shape& operand) {
   std::vector<BatchingDim> batching = form.batching;
   std::erase_if(batching,
                 [&](const BatchingDim& dim) { return operand.dimension(dim.of_operand) == 1; });
@@ -200,7 +200,7 @@ bool IsSortedWithBatching(const Form& form, const Shape& operand) {
 absl::Status Decompose(const Names& names, InstructionRewriter& rewriter) {
   const HloInstruction& original = rewriter.original();
   if (original.opcode() != names.opcode) return absl::OkStatus();
-  Form form = FormOf(rewriter, names);
+  ChangedParts form = FormOf(rewriter, names);
   if (form.batching.empty()) return absl::OkStatus();
   const Shape& operand = original.operand(0)->shape();
   int64_t largest = 0;
@@ -247,7 +247,7 @@ absl::Status Decompose(const Names& names, InstructionRewriter& rewriter) {
 
 // The dimension that a part of the indices runs along, if that can be a batching dimension for
 // dimension `of_operand` of the operand.
-std::optional<int64_t> BatchingDimOf(const Form& form, const HloInstruction& part,
+std::optional<int64_t> BatchingDimOf(const ChangedParts& form, const HloInstruction& part,
                                      int64_t of_operand, const Shape& operand) {
   if (part.opcode() != HloOpcode::kIota) return std::nullopt;
   const int64_t dim = part.iota_dimension();
@@ -265,7 +265,7 @@ std::optional<int64_t> BatchingDimOf(const Form& form, const HloInstruction& par
 absl::Status Recognize(const Names& names, InstructionRewriter& rewriter) {
   const HloInstruction& original = rewriter.original();
   if (original.opcode() != names.opcode) return absl::OkStatus();
-  Form form = FormOf(rewriter, names);
+  ChangedParts form = FormOf(rewriter, names);
   const bool has_vector_dim = form.index_vector_dim < form.indices->shape().rank();
   const bool is_concatenate = has_vector_dim && form.indices->opcode() == HloOpcode::kConcatenate &&
                               form.indices->dimensions()[0] == form.index_vector_dim;

@@ -180,7 +180,7 @@ bool SameRegion(const Region& a, const Region& b) {
 
 // The parts of a region along a dimension, in order, each with its boxes, where none is cut: at
 // least two of them. Parts without boxes are gaps.
-struct Cut {
+struct CutRegion {
   size_t dim = 0;
   struct Part {
     int64_t offset;
@@ -190,12 +190,12 @@ struct Cut {
   std::vector<Part> parts;
 };
 
-std::optional<Cut> FindCut(std::vector<const MovedBox*> boxes, const Region& region) {
+std::optional<CutRegion> FindCut(std::vector<const MovedBox*> boxes, const Region& region) {
   for (size_t d = 0; d < region.size(); ++d) {
     absl::c_stable_sort(boxes, [&](const MovedBox* a, const MovedBox* b) {
       return a->dims[d].offset < b->dims[d].offset;
     });
-    Cut cut;
+    CutRegion cut;
     cut.dim = d;
     int64_t end = region[d].offset;
     const auto add_gap = [&](int64_t limit) {
@@ -209,7 +209,7 @@ std::optional<Cut> FindCut(std::vector<const MovedBox*> boxes, const Region& reg
         cut.parts.push_back({dim.offset, 0, {}});
       }
       end = std::max(end, dim.offset + dim.size);
-      Cut::Part& part = cut.parts.back();
+      CutRegion::Part& part = cut.parts.back();
       part.size = end - part.offset;
       part.boxes.push_back(box);
     }
@@ -225,9 +225,9 @@ bool CanAssembleRegion(const std::vector<const MovedBox*>& boxes, const Region& 
   const Region hull = HullOf(boxes);
   if (!SameRegion(hull, region) && !has_fill) return false;
   if (boxes.size() == 1) return true;
-  const std::optional<Cut> cut = FindCut(boxes, hull);
+  const std::optional<CutRegion> cut = FindCut(boxes, hull);
   if (!cut) return false;
-  return absl::c_all_of(cut->parts, [&](const Cut::Part& part) {
+  return absl::c_all_of(cut->parts, [&](const CutRegion::Part& part) {
     Region inner = hull;
     inner[cut->dim].offset = part.offset;
     inner[cut->dim].size = part.size;
@@ -255,9 +255,9 @@ class Assembler {
       return steps_->Pad(Assemble(boxes, hull), *fill_, padding);
     }
     if (boxes.size() == 1) return Gathered(operand_, *boxes[0], fill_, rewriter_, steps_);
-    const Cut cut = *FindCut(boxes, hull);
+    const CutRegion cut = *FindCut(boxes, hull);
     std::vector<Handle> parts;
-    for (const Cut::Part& part : cut.parts) {
+    for (const CutRegion::Part& part : cut.parts) {
       Region inner = hull;
       inner[cut.dim].offset = part.offset;
       inner[cut.dim].size = part.size;

@@ -26,7 +26,7 @@ namespace {
 using Handle = ReplacementSteps::Handle;
 
 // One dimension of the array into which updates go by a dynamic-update-slice.
-struct Place {
+struct UpdatedDim {
   int64_t size = 0;
   MovedAxis axis;  // with one term at most, of step 1
 };
@@ -41,7 +41,7 @@ struct Split {
 struct Placement {
   Flattened flat;
   std::vector<Split> splits;
-  std::vector<Place> places;
+  std::vector<UpdatedDim> places;
   Sizes reversed;
 };
 
@@ -181,7 +181,7 @@ Handle PlacedInto(Handle array, Handle updates, const MovedBox& box, Instruction
     array = steps->Reshape(array, two);
   }
   Axes axes;
-  for (const Place& place : placement.places) axes.push_back(place.axis);
+  for (const UpdatedDim& place : placement.places) axes.push_back(place.axis);
   Handle update = ArrangedUpdates(updates, box, axes, placement.reversed, steps);
   const Sizes update_sizes = steps->SizesAt(update);
   const HloInstruction& scatter = rewriter->original();

@@ -63,7 +63,7 @@ Span Unscaled(const Span& span, int64_t c, Int128 constant) {
 
 // What one constraint says of x: c * form(x) + K in span, where form is x itself, or, with
 // y = a * x + B, floor(y / m) or y mod m. K and B are functions of the other variables.
-struct Condition {
+struct ConstraintOnX {
   enum class Form { kWithoutX, kLinear, kFloor, kMod };
   Form form = Form::kWithoutX;
   int64_t c = 1;
@@ -98,21 +98,21 @@ std::optional<SplitSum> Split(AffineExpr expr, int variable, int num_dims) {
   return split;
 }
 
-std::optional<Condition> ConditionOn(int variable, const Constraint& constraint, int num_dims) {
+std::optional<ConstraintOnX> ConditionOn(int variable, const Constraint& constraint, int num_dims) {
   const std::optional<SplitSum> sum = Split(constraint.expr, variable, num_dims);
   if (!sum) return std::nullopt;
-  Condition condition;
+  ConstraintOnX condition;
   condition.constant = sum->rest;
   condition.span = SpanOf(constraint.interval);
   if (!sum->term) return condition;
   condition.c = sum->term->coefficient;
-  condition.form = Condition::Form::kLinear;
+  condition.form = ConstraintOnX::Form::kLinear;
   if (IsVariable(sum->term->atom)) return condition;
   const auto division = llvm::cast<mlir::AffineBinaryOpExpr>(sum->term->atom);
   const std::optional<SplitSum> dividend = Split(division.getLHS(), variable, num_dims);
   if (!dividend || !IsVariable(dividend->term->atom)) return std::nullopt;
-  condition.form =
-      division.getKind() == AffineExprKind::Mod ? Condition::Form::kMod : Condition::Form::kFloor;
+  condition.form = division.getKind() == AffineExprKind::Mod ? ConstraintOnX::Form::kMod
+                                                             : ConstraintOnX::Form::kFloor;
   condition.m = llvm::cast<mlir::AffineConstantExpr>(division.getRHS()).getValue();
   condition.a = dividend->term->coefficient;
   condition.offset = dividend->rest;
@@ -198,7 +198,7 @@ class Sweep {
     if (!x_) {
       for (const int i : component.constraints) {
         const Constraint& constraint = map.constraints()[i];
-        Condition& condition = conditions_.emplace_back();
+        ConstraintOnX& condition = conditions_.emplace_back();
         condition.constant = constraint.expr;
         condition.span = SpanOf(constraint.interval);
       }
@@ -225,8 +225,8 @@ class Sweep {
     if (!points || !budget->Take(*points)) return std::nullopt;
     for (const int variable : others_) point_[variable] = BoundsOf(map_, variable).lower();
     llvm::SmallVector<AffineExpr, 8> expressions;
-    for (const Condition& condition : conditions_) expressions.push_back(condition.constant);
-    for (const Condition& condition : conditions_) {
+    for (const ConstraintOnX& condition : conditions_) expressions.push_back(condition.constant);
+    for (const ConstraintOnX& condition : conditions_) {
       if (condition.offset) expressions.push_back(condition.offset);
     }
     const ExprProgram program(expressions);
@@ -248,9 +248,9 @@ class Sweep {
   }
 
   bool TakeAsX(int variable, const Component& component) {
-    llvm::SmallVector<Condition, 4> conditions;
+    llvm::SmallVector<ConstraintOnX, 4> conditions;
     for (const int i : component.constraints) {
-      std::optional<Condition> condition =
+      std::optional<ConstraintOnX> condition =
           ConditionOn(variable, map_.constraints()[i], map_.num_dims());
       if (!condition) return false;
       conditions.push_back(*std::move(condition));
@@ -277,21 +277,21 @@ class Sweep {
       const Int128 offset = condition.offset ? program.Result(values_, next_offset++) : 0;
       const Span form = Unscaled(condition.span, condition.c, constant);
       switch (condition.form) {
-        case Condition::Form::kWithoutX:
+        case ConstraintOnX::Form::kWithoutX:
           if (form.lower > 0 || form.upper < 0) return 0;
           // The form is 0, K alone is in the span.
           break;
-        case Condition::Form::kLinear:
+        case ConstraintOnX::Form::kLinear:
           x = x.Meet(form);
           break;
-        case Condition::Form::kFloor: {
+        case ConstraintOnX::Form::kFloor: {
           const Int128 m = condition.m;
           const Span y{form.lower <= -kFar / m ? -kFar : form.lower * m,
                        form.upper >= kFar / m ? kFar : form.upper * m + m - 1};
           x = x.Meet(Unscaled(y, condition.a, offset));
           break;
         }
-        case Condition::Form::kMod:
+        case ConstraintOnX::Form::kMod:
           residues_.push_back({condition.a, condition.m,
                                FloorMod(static_cast<int64_t>(offset), condition.m),
                                form.Meet({0, condition.m - 1})});
@@ -319,7 +319,7 @@ class Sweep {
   const IndexingMap& map_;
   std::optional<int> x_;
   llvm::SmallVector<int, 4> others_;
-  llvm::SmallVector<Condition, 4> conditions_;
+  llvm::SmallVector<ConstraintOnX, 4> conditions_;
   llvm::SmallVector<Residues, 2> residues_;  // of the point
   llvm::SmallVector<int64_t, 8> point_;      // x at 0
   ExprProgram::Workspace values_;
@@ -335,7 +335,7 @@ Interval CountCandidates(const IndexingMap& map, const Component& component) {
 
 // A variable without which the component falls apart, and about how many steps it then takes to
 // count for each of its values.
-struct Cut {
+struct CutVariable {
   int variable;
   Int128 steps;
 };
@@ -351,10 +351,10 @@ IndexingMap With(const IndexingMap& map, int variable, int64_t value) {
 }
 
 // The cut of the fewest steps; none where no variable parts the others.
-std::optional<Cut> CutOf(const IndexingMap& map, const Component& component) {
+std::optional<CutVariable> CutOf(const IndexingMap& map, const Component& component) {
   // What a component costs beside its steps.
   constexpr int64_t kStepsOfComponent = 64;
-  std::optional<Cut> best;
+  std::optional<CutVariable> best;
   for (const int variable : component.variables) {
     const Interval& bounds = BoundsOf(map, variable);
     const std::optional<int64_t> size = bounds.Size();
@@ -369,7 +369,7 @@ std::optional<Cut> CutOf(const IndexingMap& map, const Component& component) {
       ++num_parts;
     }
     steps *= *size;
-    if (num_parts > 1 && (!best || steps < best->steps)) best = Cut{variable, steps};
+    if (num_parts > 1 && (!best || steps < best->steps)) best = CutVariable{variable, steps};
   }
   return best;
 }
@@ -381,7 +381,7 @@ std::optional<Interval> CountByCut(const IndexingMap& map, const Component& comp
   if (steps_of_sweep <= kFewSteps) return std::nullopt;
   const std::optional<IndexingMap> alone = MapOfComponent(map, component);
   if (!alone) return std::nullopt;
-  const std::optional<Cut> cut = CutOf(*alone, AllOf(*alone));
+  const std::optional<CutVariable> cut = CutOf(*alone, AllOf(*alone));
   if (!cut || cut->steps >= steps_of_sweep) return std::nullopt;
   const Interval& bounds = BoundsOf(*alone, cut->variable);
   // Each value takes a step here, and some of the question's time.

@@ -33,7 +33,7 @@ using ::mlir::AffineExpr;
 using ::mlir::AffineExprKind;
 
 // Variables in one list: dimensions, then symbols.
-struct Domain {
+struct VariableIntervals {
   ArrayRef<Interval> dims;
   ArrayRef<Interval> symbols;
 
@@ -54,7 +54,7 @@ struct Domain {
 // no gap that the interval fits into. With coefficients |c_1| <= |c_2| <= .. the gaps are at most
 // |c_1| where |c_k| is at most |c_1| and what the terms before it reach together. An interval that
 // holds an end of the sum's range needs no more.
-bool SumReaches(const LinearSum& sum, const Interval& interval, const Domain& domain) {
+bool SumReaches(const LinearSum& sum, const Interval& interval, const VariableIntervals& domain) {
   SmallVector<std::pair<Int128, Int128>, 8> steps;  // |c|, what the term reaches; -1 for infinity
   const WideInterval window(interval);
   WideInterval range = WideInterval::Point(sum.constant());
@@ -86,7 +86,7 @@ bool SumReaches(const LinearSum& sum, const Interval& interval, const Domain& do
 // X mod n in [a, b] for independent terms, one of which, c*x, takes all multiples of g = gcd(c, n)
 // modulo n: each run of g residues has one of them, wherever the other terms move them.
 bool ResidueReaches(const LinearSum& dividend, int64_t n, const Interval& interval,
-                    const Domain& domain) {
+                    const VariableIntervals& domain) {
   const Interval residues = interval.Intersect(Interval::OfSize(n));
   if (!llvm::all_of(dividend.terms(), [](const Term& term) { return IsVariable(term.atom); })) {
     return false;
@@ -98,7 +98,7 @@ bool ResidueReaches(const LinearSum& dividend, int64_t n, const Interval& interv
   });
 }
 
-bool OneConstraintReaches(const Constraint& constraint, const Domain& domain) {
+bool OneConstraintReaches(const Constraint& constraint, const VariableIntervals& domain) {
   if (constraint.expr.getKind() == AffineExprKind::Mod) {
     auto mod = cast<AffineBinaryOpExpr>(constraint.expr);
     const auto n = llvm::dyn_cast<AffineConstantExpr>(mod.getRHS());
@@ -133,7 +133,7 @@ SmallVector<int64_t, 16> SomeValues(const Interval& bounds, int64_t count) {
 }
 
 // The constraints of a class (map/expr/components.h), and their variables.
-struct Group {
+struct ConstraintClass {
   SmallVector<Constraint, 4> constraints;
   SmallVector<int, 8> variables;
 };
@@ -141,7 +141,7 @@ struct Group {
 // Whether points satisfy the constraints of a group.
 class PointTest {
  public:
-  PointTest(const Group& group, const Domain& domain)
+  PointTest(const ConstraintClass& group, const VariableIntervals& domain)
       : group_(group),
         num_dims_(domain.dims.size()),
         program_(Exprs(group)),
@@ -175,13 +175,13 @@ class PointTest {
   bool every_value_fits() const { return every_value_fits_; }
 
  private:
-  static SmallVector<AffineExpr, 4> Exprs(const Group& group) {
+  static SmallVector<AffineExpr, 4> Exprs(const ConstraintClass& group) {
     SmallVector<AffineExpr, 4> exprs;
     for (const Constraint& constraint : group.constraints) exprs.push_back(constraint.expr);
     return exprs;
   }
 
-  const Group& group_;
+  const ConstraintClass& group_;
   size_t num_dims_;
   ExprProgram program_;
   ExprProgram::Workspace workspace_;
@@ -198,7 +198,7 @@ int64_t Between(const Interval& bounds, int64_t eighths) {
   return static_cast<int64_t>(bounds.lower() + length * eighths / 8);
 }
 
-Answer HasIntegerPointByEnumeration(const Group& group, const Domain& domain) {
+Answer HasIntegerPointByEnumeration(const ConstraintClass& group, const VariableIntervals& domain) {
   // All points, where they are few enough.
   Int128 points = 1;
   for (const int variable : group.variables) {
@@ -253,7 +253,8 @@ struct Mover {
 };
 
 // What moves an expression: the variables of its sum, and of those that it divides.
-SmallVector<Mover, 8> MoversOf(AffineExpr expr, const Group& group, const Domain& domain) {
+SmallVector<Mover, 8> MoversOf(AffineExpr expr, const ConstraintClass& group,
+                               const VariableIntervals& domain) {
   SmallVector<Mover, 8> movers;
   const auto add = [&](const LinearSum& sum, Int128 factor, int64_t divisor) {
     for (const Term& term : sum.terms()) {
@@ -303,7 +304,7 @@ std::optional<int64_t> MovedBy(const Mover& mover, Int128 missing, int64_t value
 
 // Whether a point is found by mending the one in the middle: each constraint that does not hold moves
 // its variables about as far as it takes, until all of them hold, or have had their turn a few times.
-bool FindsPointByMending(const Group& group, const Domain& domain) {
+bool FindsPointByMending(const ConstraintClass& group, const VariableIntervals& domain) {
   constexpr size_t kMaxRounds = 32;
   constexpr int64_t kMiddle = 4;
   SmallVector<SmallVector<Mover, 8>, 4> movers;
@@ -338,7 +339,7 @@ bool FindsPointByMending(const Group& group, const Domain& domain) {
 }
 
 // The values that a sum of independent variables can have at most.
-WideInterval ValuesOfSum(const LinearSum& sum, const Domain& domain) {
+WideInterval ValuesOfSum(const LinearSum& sum, const VariableIntervals& domain) {
   WideInterval range = WideInterval::Point(sum.constant());
   for (const Term& term : sum.terms()) {
     if (!IsVariable(term.atom)) return WideInterval(Interval::All());
@@ -349,7 +350,7 @@ WideInterval ValuesOfSum(const LinearSum& sum, const Domain& domain) {
 
 // Whether two constraints exclude each other: the difference of their expressions has no value that
 // their intervals allow.
-bool TwoExcludeEachOther(const Group& group, const Domain& domain) {
+bool TwoExcludeEachOther(const ConstraintClass& group, const VariableIntervals& domain) {
   constexpr size_t kMaxCompared = 8;
   const size_t count = std::min(group.constraints.size(), kMaxCompared);
   for (size_t i = 0; i < count; ++i) {
@@ -366,7 +367,7 @@ bool TwoExcludeEachOther(const Group& group, const Domain& domain) {
   return false;
 }
 
-Answer GroupHasIntegerPoint(const Group& group, const Domain& domain) {
+Answer GroupHasIntegerPoint(const ConstraintClass& group, const VariableIntervals& domain) {
   if (group.constraints.size() == 1 && OneConstraintReaches(group.constraints[0], domain)) {
     return Answer::kYes;
   }
@@ -377,19 +378,20 @@ Answer GroupHasIntegerPoint(const Group& group, const Domain& domain) {
   return HasIntegerPointByPresburger(domain.dims, domain.symbols, group.constraints);
 }
 
-SmallVector<Group, 2> GroupsOf(ArrayRef<Constraint> constraints, const Domain& domain) {
+SmallVector<ConstraintClass, 2> GroupsOf(ArrayRef<Constraint> constraints,
+                                         const VariableIntervals& domain) {
   SmallVector<SmallVector<int, 4>, 4> variables;
   for (const Constraint& constraint : constraints) {
     variables.push_back(VariablesOf(constraint.expr, static_cast<int>(domain.dims.size())));
   }
   const SmallVector<int, 8> numbers =
       ClassesByVariables(variables, static_cast<int>(domain.dims.size() + domain.symbols.size()));
-  SmallVector<Group, 2> groups(*llvm::max_element(numbers) + 1);
+  SmallVector<ConstraintClass, 2> groups(*llvm::max_element(numbers) + 1);
   for (const auto [constraint, list, number] : llvm::zip_equal(constraints, variables, numbers)) {
     groups[number].constraints.push_back(constraint);
     groups[number].variables.append(list);
   }
-  for (Group& group : groups) {
+  for (ConstraintClass& group : groups) {
     llvm::sort(group.variables);
     group.variables.erase(llvm::unique(group.variables), group.variables.end());
   }
@@ -400,11 +402,11 @@ SmallVector<Group, 2> GroupsOf(ArrayRef<Constraint> constraints, const Domain& d
 
 Answer HasIntegerPoint(ArrayRef<Interval> dims, ArrayRef<Interval> symbols,
                        ArrayRef<Constraint> constraints) {
-  const Domain domain{dims, symbols};
+  const VariableIntervals domain{dims, symbols};
   if (constraints.empty()) return Answer::kYes;
   if (constraints.size() == 1 && OneConstraintReaches(constraints[0], domain)) return Answer::kYes;
   Answer answer = Answer::kYes;
-  for (const Group& group : GroupsOf(constraints, domain)) {
+  for (const ConstraintClass& group : GroupsOf(constraints, domain)) {
     answer = And(answer, GroupHasIntegerPoint(group, domain));
     if (answer == Answer::kNo) break;
   }

@@ -24,7 +24,7 @@ namespace {
 using ::mlir::AffineExpr;
 
 // x floordiv m, and what a result adds to it that is nothing else.
-struct Quotient {
+struct ResultQuotient {
   AffineExpr division;
   LinearSum dividend;
   int64_t divisor = 0;
@@ -32,8 +32,8 @@ struct Quotient {
 };
 
 // The quotient, but for a constant, that is all that results have of a symbol.
-std::optional<Quotient> OnlyQuotientOf(const IndexingMap& map, unsigned symbol) {
-  std::optional<Quotient> only;
+std::optional<ResultQuotient> OnlyQuotientOf(const IndexingMap& map, unsigned symbol) {
+  std::optional<ResultQuotient> only;
   for (const AffineExpr result : map.results()) {
     if (!HasSymbol(result, symbol)) continue;
     const LinearSum sum = LinearSum::FromExpr(result);
@@ -43,7 +43,7 @@ std::optional<Quotient> OnlyQuotientOf(const IndexingMap& map, unsigned symbol) 
       if (!division || division.getKind() != mlir::AffineExprKind::FloorDiv) return std::nullopt;
       const auto divisor = llvm::dyn_cast<mlir::AffineConstantExpr>(division.getRHS());
       if (!divisor) return std::nullopt;
-      Quotient quotient{division, LinearSum::FromExpr(division.getLHS()), divisor.getValue()};
+      ResultQuotient quotient{division, LinearSum::FromExpr(division.getLHS()), divisor.getValue()};
       if (sum.terms().size() == 1 && term.coefficient == 1) quotient.added = sum.constant();
       if (only) {
         LinearSum difference = quotient.dividend;
@@ -60,7 +60,7 @@ std::optional<Quotient> OnlyQuotientOf(const IndexingMap& map, unsigned symbol) 
 }
 
 // The remainder of x, if it is always the same.
-std::optional<int64_t> RemainderOf(const Quotient& quotient, AffineExpr variable,
+std::optional<int64_t> RemainderOf(const ResultQuotient& quotient, AffineExpr variable,
                                    const ResidueFact& fact) {
   const int64_t m = quotient.divisor;
   const int64_t in_dividend = quotient.dividend.CoefficientOf(variable);
@@ -90,14 +90,14 @@ std::optional<int64_t> RemainderOf(const Quotient& quotient, AffineExpr variable
 }
 
 // A range variable as a function of the quotient that takes its place.
-struct Replacement {
+struct QuotientVariable {
   unsigned symbol = 0;
   AffineExpr value;
   Interval quotients;
 };
 
 // What the quotient can be: of a sum of variables the hull of its values.
-WideInterval QuotientsOf(const Quotient& quotient, const IndexingMap& map) {
+WideInterval QuotientsOf(const ResultQuotient& quotient, const IndexingMap& map) {
   WideInterval values(quotient.dividend.constant(), quotient.dividend.constant());
   for (const Term& term : quotient.dividend.terms()) {
     const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(term.atom);
@@ -114,10 +114,10 @@ WideInterval QuotientsOf(const Quotient& quotient, const IndexingMap& map) {
 }
 
 // None where there is no constant remainder, or a number does not fit.
-std::optional<Replacement> ByQuotient(const IndexingMap& map, unsigned symbol,
-                                      const ResidueFact& fact) {
+std::optional<QuotientVariable> ByQuotient(const IndexingMap& map, unsigned symbol,
+                                           const ResidueFact& fact) {
   const AffineExpr variable = mlir::getAffineSymbolExpr(symbol, map.context());
-  const std::optional<Quotient> quotient = OnlyQuotientOf(map, symbol);
+  const std::optional<ResultQuotient> quotient = OnlyQuotientOf(map, symbol);
   if (!quotient) return std::nullopt;
   const std::optional<int64_t> remainder = RemainderOf(*quotient, variable, fact);
   if (!remainder) return std::nullopt;
@@ -131,7 +131,7 @@ std::optional<Replacement> ByQuotient(const IndexingMap& map, unsigned symbol,
   exact.SubtractConstant(quotient->added);
   value.AddScaled(exact, quotient->divisor);
   value.Scale(sign);
-  Replacement replacement{symbol, value.ToExpr(map.context()), {}};
+  QuotientVariable replacement{symbol, value.ToExpr(map.context()), {}};
   if (!replacement.value) return std::nullopt;
   llvm::BitVector used(map.num_symbols());
   MarkSymbols(replacement.value, &used);
@@ -145,8 +145,8 @@ std::optional<Replacement> ByQuotient(const IndexingMap& map, unsigned symbol,
 
 // The variables that quotients can replace at once: none is in the value of another one. Of two that
 // have one quotient in common it is the first.
-llvm::SmallVector<Replacement, 4> Replacements(const IndexingMap& map) {
-  llvm::SmallVector<Replacement, 4> found;
+llvm::SmallVector<QuotientVariable, 4> Replacements(const IndexingMap& map) {
+  llvm::SmallVector<QuotientVariable, 4> found;
   for (const Constraint& constraint : map.constraints()) {
     const std::optional<ResidueFact> fact = ResidueFactOf(constraint);
     if (!fact) continue;
@@ -154,9 +154,10 @@ llvm::SmallVector<Replacement, 4> Replacements(const IndexingMap& map) {
       const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
       if (!symbol || static_cast<int>(symbol.getPosition()) >= map.num_ranges()) continue;
       const unsigned position = symbol.getPosition();
-      const bool is_open = llvm::none_of(
-          found, [position](const Replacement& other) { return HasSymbol(other.value, position); });
-      std::optional<Replacement> replacement =
+      const bool is_open = llvm::none_of(found, [position](const QuotientVariable& other) {
+        return HasSymbol(other.value, position);
+      });
+      std::optional<QuotientVariable> replacement =
           is_open ? ByQuotient(map, position, *fact) : std::nullopt;
       if (replacement) found.push_back(*replacement);
     }
@@ -168,18 +169,18 @@ llvm::SmallVector<Replacement, 4> Replacements(const IndexingMap& map) {
 
 bool ReplaceByQuotient(IndexingMap* map) {
   if (map->IsKnownEmpty()) return false;
-  const llvm::SmallVector<Replacement, 4> replacements = Replacements(*map);
+  const llvm::SmallVector<QuotientVariable, 4> replacements = Replacements(*map);
   if (replacements.empty()) return false;
   Variables ranges(map->ranges());
   llvm::SmallVector<AffineExpr, 8> values(map->num_symbols());
-  for (const Replacement& replacement : replacements) {
+  for (const QuotientVariable& replacement : replacements) {
     ranges[replacement.symbol].bounds = replacement.quotients;
     values[replacement.symbol] = replacement.value;
   }
   std::optional<IndexingMap> replaced = ReplaceVariables(
       *map, Variables(map->dims()), std::move(ranges), Variables(map->runtimes()), {}, values);
   if (!replaced) return false;
-  for (const Replacement& replacement : replacements) {
+  for (const QuotientVariable& replacement : replacements) {
     replaced->AddConstraint(kPartsFit, replacement.value, map->ranges()[replacement.symbol].bounds);
   }
   *map = *std::move(replaced);

@@ -26,7 +26,7 @@ namespace {
 using ::mlir::AffineExpr;
 
 // factor * s + rest in interval, factor > 0.
-struct Window {
+struct WindowConstraint {
   int64_t factor;
   LinearSum rest;
   Interval interval;
@@ -67,7 +67,7 @@ class Joining {
   LinearSum WithHighApart(AffineExpr expr);
   bool Add(LinearSum sum, const Interval& interval);
   bool EliminateHigh();
-  bool Meet(const Window& a, const Window& b);
+  bool Meet(const WindowConstraint& a, const WindowConstraint& b);
   bool Keep(LinearSum sum, const Interval& interval);
   void Narrow(AffineExpr variable, const Interval& interval);
 
@@ -81,7 +81,7 @@ class Joining {
   // Where a result is the sum alone, the new variable is this result.
   int64_t sign_ = 1;
   int64_t offset_ = 0;
-  llvm::SmallVector<Window, 4> windows_;                         // of `high`
+  llvm::SmallVector<WindowConstraint, 4> windows_;               // of `high`
   llvm::SmallVector<std::pair<LinearSum, Interval>, 4> others_;  // constraints without it
   Constraints kept_;
   std::optional<ExprSimplifier> simplifier_;
@@ -210,7 +210,7 @@ bool Joining::Add(LinearSum sum, const Interval& interval) {
 }
 
 bool Joining::EliminateHigh() {
-  for (const Window& window : windows_) {
+  for (const WindowConstraint& window : windows_) {
     const std::optional<int64_t> size = window.interval.Size();
     if (size && (*size < window.factor || *size == 1)) return false;
   }
@@ -226,7 +226,7 @@ bool Joining::EliminateHigh() {
 }
 
 // a.factor * b.rest - b.factor * a.rest in an interval says that the two leave some real number.
-bool Joining::Meet(const Window& a, const Window& b) {
+bool Joining::Meet(const WindowConstraint& a, const WindowConstraint& b) {
   LinearSum sum = b.rest;
   sum.Scale(a.factor);
   LinearSum of_a = a.rest;

@@ -25,7 +25,7 @@ using ::mlir::AffineExpr;
 
 // What takes the place of one runtime variable: values with conditions, and the runtime variables
 // that they are functions of.
-struct Replacement {
+struct FoldedVariable {
   ValueCases cases;
   RuntimeVarIndexings unknowns;
   // The values that these may have.
@@ -55,7 +55,7 @@ ValueCases ApplyValueFunction(const ValueFunction& function, const ValueCase& ar
 }
 
 // Leaves out the unknowns that no value mentions, and numbers the others from `first` on.
-void KeepUsedUnknowns(unsigned first, Replacement* replacement, mlir::MLIRContext* context) {
+void KeepUsedUnknowns(unsigned first, FoldedVariable* replacement, mlir::MLIRContext* context) {
   llvm::BitVector used(first + replacement->unknowns.size());
   for (const ValueCase& value_case : replacement->cases) {
     MarkSymbols(value_case.value, &used);
@@ -95,8 +95,8 @@ bool IsNarrowed(const ElementEvaluator& evaluator, const ValueCase& unknown,
 }
 
 // What runtime variable `i` can be replaced by.
-std::optional<Replacement> FindReplacement(const OperandIndexing& indexing, int i,
-                                           const FoldOptions& options) {
+std::optional<FoldedVariable> FindReplacement(const OperandIndexing& indexing, int i,
+                                              const FoldOptions& options) {
   const IndexingMap& map = indexing.map();
   const RuntimeVarIndexing& binding = indexing.bindings()[i];
   const ElementType type = binding.shape().element_type();
@@ -113,7 +113,7 @@ std::optional<Replacement> FindReplacement(const OperandIndexing& indexing, int 
   domain.runtimes.truncate(i);
   ElementEvaluator evaluator(std::move(domain), map.context(), options.loop);
   evaluator.AssumeOfUnknowns(options.assumed_values);
-  Replacement replacement;
+  FoldedVariable replacement;
   const ValueCases values =
       evaluator.Evaluate(binding.instruction, binding.leaf, binding.element, binding.call_path);
   const bool has_unknowns = llvm::any_of(
@@ -154,7 +154,7 @@ std::optional<Replacement> FindReplacement(const OperandIndexing& indexing, int 
 // bound of affine/expr/build.h is passed.
 std::optional<OperandIndexing> ReplaceRuntimeVariable(const OperandIndexing& indexing, int i,
                                                       const ValueCase& value_case,
-                                                      const Replacement& replacement) {
+                                                      const FoldedVariable& replacement) {
   const RuntimeVarIndexings& unknowns = replacement.unknowns;
   const IndexingMap& map = indexing.map();
   const int position = map.num_ranges() + i;
@@ -217,19 +217,19 @@ std::optional<OperandIndexing> ReplaceRuntimeVariable(const OperandIndexing& ind
 }
 
 // A map of which the runtime variables before `next` are done.
-struct Piece {
+struct UnfinishedMap {
   OperandIndexing indexing;
   int next = 0;
 };
 
 // The pieces that `piece` falls into where its next variable is replaced; nothing where it stays.
-std::optional<std::vector<Piece>> FoldNext(const Piece& piece, size_t max_pieces,
-                                           const FoldOptions& options) {
-  const std::optional<Replacement> replacement =
+std::optional<std::vector<UnfinishedMap>> FoldNext(const UnfinishedMap& piece, size_t max_pieces,
+                                                   const FoldOptions& options) {
+  const std::optional<FoldedVariable> replacement =
       FindReplacement(piece.indexing, piece.next, options);
   if (!replacement || replacement->cases.size() > max_pieces) return std::nullopt;
   const int next = piece.next + static_cast<int>(replacement->unknowns.size());
-  std::vector<Piece> pieces;
+  std::vector<UnfinishedMap> pieces;
   for (const ValueCase& value_case : replacement->cases) {
     std::optional<OperandIndexing> indexing =
         ReplaceRuntimeVariable(piece.indexing, piece.next, value_case, *replacement);
@@ -244,10 +244,10 @@ std::optional<std::vector<Piece>> FoldNext(const Piece& piece, size_t max_pieces
 OperandIndexingSet FoldRuntimeVariables(const OperandIndexing& indexing,
                                         const FoldOptions& options) {
   OperandIndexingSet done;
-  std::deque<Piece> pending;
+  std::deque<UnfinishedMap> pending;
   pending.push_back({indexing, 0});
   while (!pending.empty()) {
-    Piece piece = std::move(pending.front());
+    UnfinishedMap piece = std::move(pending.front());
     pending.pop_front();
     if (piece.next >= piece.indexing.map().num_runtimes()) {
       if (indexing.map().num_runtimes() == 0 || options.keeps_empty) {
@@ -258,14 +258,14 @@ OperandIndexingSet FoldRuntimeVariables(const OperandIndexing& indexing,
       continue;
     }
     const size_t others = done.size() + pending.size();
-    std::optional<std::vector<Piece>> pieces =
+    std::optional<std::vector<UnfinishedMap>> pieces =
         FoldNext(piece, others < kMaxFoldedPieces ? kMaxFoldedPieces - others : 0, options);
     if (!pieces) {
       ++piece.next;
       pending.push_back(std::move(piece));
       continue;
     }
-    for (Piece& part : *pieces) {
+    for (UnfinishedMap& part : *pieces) {
       // A restriction that leaves nothing would cost places that others need.
       if (!part.indexing.IsKnownEmpty()) pending.push_back(std::move(part));
     }

@@ -51,7 +51,7 @@ std::optional<int64_t> CommonDim(const OperandIndexingSet& maps, int64_t dim) {
 bool CanBeCut(int64_t size) { return size > 1 || size == Shape::kUnboundedSize; }
 
 // Sets of dimensions that are merged.
-class Groups {
+class DimSets {
  public:
   void Merge(const LeafDim& a, const LeafDim& b) {
     const int x = Root(NumberOf(a));
@@ -118,7 +118,7 @@ absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(
       indexer.Index(instruction, Direction::kOutputToInput);
   if (!shared.ok()) return shared.status();
   InstructionIndexing entries = **shared;
-  Groups groups;
+  DimSets groups;
   // The links of each entry whose operand has dimensions, and the leaves of these entries.
   std::vector<std::vector<Link>> links;
   std::set<Leaf> leaves;

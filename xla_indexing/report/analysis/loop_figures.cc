@@ -32,7 +32,7 @@ InstructionIndexing EntriesThatRead(const InstructionIndexing& entries, int64_t 
   return reads;
 }
 
-void AddMaps(const InstructionIndexing& entries, LoopRead* read) {
+void AddMaps(const InstructionIndexing& entries, UnchangedLeafRead* read) {
   for (const IndexingEntry& entry : entries) {
     for (const OperandIndexing& map : entry.indexing) {
       std::string text = map.MapToString();
@@ -59,14 +59,14 @@ std::string HowOften(const Interval& times) {
   return absl::StrCat(NumberText(times), " times");
 }
 
-int64_t LeastBytes(const LoopRead& read) {
+int64_t LeastBytes(const UnchangedLeafRead& read) {
   return read.bytes_read.has_lower() ? read.bytes_read.lower() : 0;
 }
 
 }  // namespace
 
-std::vector<LoopRead> ReadsOfIteration(const HloInstruction& loop, HloIndexers& indexers) {
-  std::vector<LoopRead> reads;
+std::vector<UnchangedLeafRead> ReadsOfIteration(const HloInstruction& loop, HloIndexers& indexers) {
+  std::vector<UnchangedLeafRead> reads;
   const HloComputation& body = *loop.while_body();
   const absl::StatusOr<SharedIndexing> entries =
       indexers.usual().Index(body, Direction::kOutputToInput);
@@ -85,7 +85,7 @@ std::vector<LoopRead> ReadsOfIteration(const HloInstruction& loop, HloIndexers& 
     const absl::StatusOr<UtilizationReport> use =
         ReportUtilization(of_leaf, exact, *body.root_instruction(), body.parameters());
     if (!use.ok() || use->total.bytes_read == Interval::Point(0)) continue;
-    LoopRead& read = reads.emplace_back();
+    UnchangedLeafRead& read = reads.emplace_back();
     read.leaf = leaf;
     read.shape = shape.ToString();
     read.bytes_read = use->total.bytes_read;
@@ -102,12 +102,13 @@ std::vector<std::string> NotesOfLoop(const HloInstruction& loop, const LoopFigur
   notes.push_back(absl::StrCat("its body ", loop.while_body()->name(), " runs ",
                                HowOften(figures.iterations), ", and the kernels inside run ",
                                HowOften(figures.kernel_runs), ", all together"));
-  std::vector<const LoopRead*> most;
-  for (const LoopRead& read : figures.reads) most.push_back(&read);
-  absl::c_stable_sort(
-      most, [](const LoopRead* a, const LoopRead* b) { return LeastBytes(*a) > LeastBytes(*b); });
+  std::vector<const UnchangedLeafRead*> most;
+  for (const UnchangedLeafRead& read : figures.reads) most.push_back(&read);
+  absl::c_stable_sort(most, [](const UnchangedLeafRead* a, const UnchangedLeafRead* b) {
+    return LeastBytes(*a) > LeastBytes(*b);
+  });
   most.resize(std::min(most.size(), kMaxNotes));
-  for (const LoopRead* read : most) {
+  for (const UnchangedLeafRead* read : most) {
     const std::string maps = absl::StrJoin(
         read->maps, " and ",
         [](std::string* out, const auto& map) { absl::StrAppend(out, WithoutDomain(map)); });

@@ -13,7 +13,7 @@ namespace xla_indexing::internal {
 
 // What one iteration of a while reads of each leaf that it carries unchanged, from the maps of its body:
 // the union over all other leaves that the body returns. Bounds where these maps are not exact.
-std::vector<LoopRead> ReadsOfIteration(const HloInstruction& loop, HloIndexers& indexers);
+std::vector<UnchangedLeafRead> ReadsOfIteration(const HloInstruction& loop, HloIndexers& indexers);
 
 // A sentence on how often the body and the kernels inside run, and one for each of the leaves of which
 // most is read, with the names that they have outside of the loop.

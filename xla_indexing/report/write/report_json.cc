@@ -85,7 +85,7 @@ void WriteLoop(const LoopFigures& loop, llvm::json::OStream* json) {
   fields.Count("iterations", loop.iterations);
   fields.Count("kernel_runs", loop.kernel_runs);
   json->attributeArray("reads", [&] {
-    for (const LoopRead& read : loop.reads) {
+    for (const UnchangedLeafRead& read : loop.reads) {
       json->object([&] {
         JsonFields of_read(json);
         of_read.Integer("leaf", read.leaf);

@@ -22,7 +22,7 @@ namespace {
 using ::mlir::AffineExpr;
 
 // Rows first_row, .., first_row + num_rows - 1 in groups of `group` rows each, which divides them.
-struct Part {
+struct RowGroups {
   int64_t first_row = 0;
   int64_t num_rows = 0;
   int64_t group = 1;
@@ -49,7 +49,7 @@ struct Order {
   int column;
   int64_t columns;
   int64_t rows;
-  std::vector<Part> parts;
+  std::vector<RowGroups> parts;
 };
 
 absl::Status CheckOrder(size_t rank, const ProgramOrder& order, const std::vector<int>& dims) {
@@ -80,7 +80,7 @@ absl::StatusOr<int64_t> CountPrograms(absl::Span<const int64_t> num_tiles) {
 }
 
 // The tile of each program of a part.
-IndexingMap TileOfProgram(const Order& order, const Part& part, const Interval& programs,
+IndexingMap TileOfProgram(const Order& order, const RowGroups& part, const Interval& programs,
                           mlir::MLIRContext* context) {
   const AffineExpr p = mlir::getAffineDimExpr(0, context);
   // Within one plane of rows and columns, from the part's first program on.
@@ -109,7 +109,7 @@ IndexingMap TileOfProgram(const Order& order, const Part& part, const Interval& 
 }
 
 // The program of each tile of a part.
-IndexingMap ProgramOfTile(const Order& order, const Part& part, mlir::MLIRContext* context) {
+IndexingMap ProgramOfTile(const Order& order, const RowGroups& part, mlir::MLIRContext* context) {
   AffineExpr program = mlir::getAffineConstantExpr(part.first_row * order.columns, context);
   if (order.row >= 0) {
     const AffineExpr row = mlir::getAffineDimExpr(order.row, context) - part.first_row;
@@ -150,7 +150,7 @@ absl::StatusOr<ProgramIds> NumberPrograms(absl::Span<const int64_t> num_tiles,
   ProgramIds ids;
   ids.num_programs = *num_programs;
   const Order numbered(num_tiles, std::move(dims), order.group_rows);
-  for (const Part& part : numbered.parts) {
+  for (const RowGroups& part : numbered.parts) {
     ids.tile_of_program.push_back(
         TileOfProgram(numbered, part, Interval::OfSize(ids.num_programs), context));
     ids.program_of_tile.push_back(ProgramOfTile(numbered, part, context));

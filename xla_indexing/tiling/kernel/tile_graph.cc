@@ -36,14 +36,14 @@ int64_t Plus(int64_t a, int64_t b) {
 bool IsLoaded(const TileNode& node) { return node.instruction->opcode() == HloOpcode::kParameter; }
 
 // c * k + b with one tile index k.
-struct Progress {
+struct TileStep {
   int dim = 0;
   int64_t step = 0;
   int64_t begin = 0;
 };
 
-std::optional<Progress> ProgressOf(mlir::AffineExpr expr) {
-  Progress progress;
+std::optional<TileStep> ProgressOf(mlir::AffineExpr expr) {
+  TileStep progress;
   if (const auto sum = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(expr);
       sum && sum.getKind() == mlir::AffineExprKind::Add) {
     const auto constant = llvm::dyn_cast<mlir::AffineConstantExpr>(sum.getRHS());
@@ -86,7 +86,7 @@ constexpr int64_t kMaxPartialTiles = 64;
 
 // The sum of NumWithin() over the tiles of a progress; none where there are many that are partly
 // within, or tiles overlap so that what is counted twice is loaded twice.
-std::optional<int64_t> SumWithin(const Progress& progress, int64_t num_tiles, int64_t size,
+std::optional<int64_t> SumWithin(const TileStep& progress, int64_t num_tiles, int64_t size,
                                  int64_t stride, const Interval& bounds) {
   if (!bounds.IsFinite() || progress.step == 0 || size < 1) return std::nullopt;
   const std::optional<int64_t> reach = internal::NarrowToInt64((Int128{size} - 1) * stride);
@@ -164,7 +164,7 @@ int64_t TileGraph::MovedElements(const TileNode& node) const {
   int64_t elements = 1;
   for (size_t i = 0; i < own.sizes.size(); ++i) {
     const mlir::AffineExpr offset = own.offsets.results()[i];
-    const std::optional<Progress> progress = ProgressOf(offset);
+    const std::optional<TileStep> progress = ProgressOf(offset);
     std::optional<int64_t> sum;
     if (progress && !counted.test(progress->dim)) {
       sum = SumWithin(*progress, num_tiles_[progress->dim], own.sizes[i], own.strides[i],
@@ -246,7 +246,7 @@ std::vector<Interval> TileGraph::ActiveTiles(const TileNode& node) const {
   for (const int64_t count : num_tiles_) active.push_back(Interval::OfSize(count));
   const MaskedTile& own = tile(node);
   for (size_t i = 0; i < own.sizes.size(); ++i) {
-    const std::optional<Progress> progress = ProgressOf(own.offsets.results()[i]);
+    const std::optional<TileStep> progress = ProgressOf(own.offsets.results()[i]);
     if (!progress || own.sizes[i] < 1) continue;
     const std::optional<int64_t> reach =
         internal::NarrowToInt64((Int128{own.sizes[i]} - 1) * own.strides[i]);
@@ -362,7 +362,7 @@ class GraphText {
     const Shape& shape = node.instruction->shape().Leaf(node.leaf);
     if (bounds != Interval::OfSize(shape.dimension(static_cast<int64_t>(i)))) return false;
     const mlir::AffineExpr offset = tile.offsets.results()[i];
-    const std::optional<Progress> progress = ProgressOf(offset);
+    const std::optional<TileStep> progress = ProgressOf(offset);
     if (!progress) {
       return llvm::isa<mlir::AffineConstantExpr>(offset) && tile.strides[i] == 1 &&
              bounds.Size() == tile.sizes[i];

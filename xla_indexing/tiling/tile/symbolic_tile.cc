@@ -29,7 +29,7 @@ using internal::IsBoxByDigits;
 using internal::kInt64Max;
 using internal::kInt64Min;
 using internal::NarrowToInt64;
-using internal::StridedRange;
+using internal::SizeAndStride;
 using internal::TileOfPoints;
 using internal::TilePart;
 using internal::TilePartsOf;
@@ -334,7 +334,7 @@ void SymbolicTile::SayByDigits(llvm::ArrayRef<int> results, llvm::ArrayRef<int64
                                const UnitCounts& counts, ConcreteTile* tile) const {
   for (const int i : results) {
     const TileResult& result = digits_->results()[i];
-    const StridedRange values = *digits_->ProgressionOf(result, counts);
+    const SizeAndStride values = *digits_->ProgressionOf(result, counts);
     const std::optional<int64_t> offset = digits_->OffsetOf(result, starts, counts);
     Interval from = offset ? Interval::Point(*offset) : Interval::All();
     if (result.has_runtime) from = from.Add(RuntimePart(i));
@@ -466,7 +466,7 @@ absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> aske
     }
     tile.is_exact = tile.is_exact && tiles->are_alike;
     for (const auto [own, i] : llvm::enumerate(results)) {
-      const StridedRange& range = tiles->ranges[own];
+      const SizeAndStride& range = tiles->ranges[own];
       // The first tile at any values of runtime variables has room to move in that at all of them.
       const int64_t moves = (first->ranges[own].size - 1) * first->ranges[own].stride -
                             (range.size - 1) * range.stride;
@@ -569,7 +569,7 @@ absl::StatusOr<ConcreteTile> SymbolicTile::TileAt(llvm::ArrayRef<int64_t> sizes,
     }
     tile.is_exact = tile.is_exact && points->IsBox();
     for (const auto [own, i] : llvm::enumerate(results)) {
-      const StridedRange& range = points->ranges[own];
+      const SizeAndStride& range = points->ranges[own];
       tile.ranges[i] = {Interval::Point(points->offsets[own]), range.size, range.stride};
     }
     count.Add(tile.ranges, results, points->num_elements);

@@ -204,9 +204,9 @@ bool TileDigits::HasOneValue(const TileResult& result, const UnitCounts& all) co
                       [&](const TileUnitTerm& term) { return all.counts[term.unit] == 1; });
 }
 
-std::optional<StridedRange> TileDigits::ProgressionOf(const TileResult& result,
-                                                      const UnitCounts& all) const {
-  StridedRange values;
+std::optional<SizeAndStride> TileDigits::ProgressionOf(const TileResult& result,
+                                                       const UnitCounts& all) const {
+  SizeAndStride values;
   int64_t step = 0;
   for (const TileUnitTerm& term : UnitTermsOf(result)) {
     const int64_t count = all.counts[term.unit];

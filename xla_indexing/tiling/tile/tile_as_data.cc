@@ -139,8 +139,8 @@ absl::StatusOr<llvm::SmallVector<SymbolicTile::BoxSide, 4>> SymbolicTile::Masked
   llvm::SmallVector<BoxSide, 4> sides;
   for (const TileResult& result : digits_->results().take_front(map_.num_results())) {
     // A result that is no sum of digits has one value.
-    const internal::StridedRange values =
-        result.is_opaque ? internal::StridedRange() : *digits_->ProgressionOf(result, counts);
+    const internal::SizeAndStride values =
+        result.is_opaque ? internal::SizeAndStride() : *digits_->ProgressionOf(result, counts);
     sides.push_back({values.size, values.stride});
   }
   return sides;

@@ -142,11 +142,11 @@ struct UnitCounts {
 };
 
 // {offset + i * stride : i < size}
-struct StridedRange {
+struct SizeAndStride {
   int64_t size = 1;
   int64_t stride = 1;
 
-  friend bool operator==(const StridedRange& a, const StridedRange& b) = default;
+  friend bool operator==(const SizeAndStride& a, const SizeAndStride& b) = default;
 };
 
 class TileDigits {
@@ -211,8 +211,8 @@ class TileDigits {
                 UnitCounts* counts) const;
 
   // The values of a result where they are a progression.
-  std::optional<StridedRange> ProgressionOf(const TileResult& result,
-                                            const UnitCounts& counts) const;
+  std::optional<SizeAndStride> ProgressionOf(const TileResult& result,
+                                             const UnitCounts& counts) const;
   // Whether no unit with several values is in several results.
   bool AreIndependent(const UnitCounts& counts) const;
   // Whether a result has a single value in a tile.

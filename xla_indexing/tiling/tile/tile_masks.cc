@@ -60,7 +60,7 @@ struct Values {
   Int128 upper = 0;
   Int128 step = 1;
 
-  static Values Of(int64_t offset, const StridedRange& progression) {
+  static Values Of(int64_t offset, const SizeAndStride& progression) {
     const Int128 end = Int128{offset} + (Int128{progression.size} - 1) * progression.stride;
     return {std::min<Int128>(offset, end), std::max<Int128>(offset, end),
             progression.size > 1 ? Magnitude(progression.stride) : 0};
@@ -74,7 +74,7 @@ struct Shifts {
 };
 
 // A tile of a result: its box, and what is read of it unless it lies beyond the domain.
-struct MaskedTile {
+struct BoxWithMask {
   Values box;
   std::optional<Values> read;
   Shifts shifts;
@@ -95,7 +95,7 @@ bool AreOut(Int128 least, Int128 greatest, const Shifts& shifts, const Interval&
   return least + shifts.least > UpperEnd(bounds) || greatest + shifts.most < LowerEnd(bounds);
 }
 
-bool AreExtrasOut(const MaskedTile& tile, const Interval& bounds) {
+bool AreExtrasOut(const BoxWithMask& tile, const Interval& bounds) {
   const Values& box = tile.box;
   if (!tile.read) return AreOut(box.lower, box.upper, tile.shifts, bounds);
   const Values& read = *tile.read;
@@ -111,7 +111,7 @@ bool AreExtrasOut(const MaskedTile& tile, const Interval& bounds) {
 
 // Whether the elements within the bounds are others than those read, at one of the ends of the
 // shifts.
-bool DifferAtAnEnd(const MaskedTile& tile, const Interval& bounds) {
+bool DifferAtAnEnd(const BoxWithMask& tile, const Interval& bounds) {
   const auto within = [&](const Values& values, Int128 shift) {
     Int128 lower = values.lower + shift;
     Int128 upper = values.upper + shift;
@@ -192,8 +192,8 @@ class Masks {
   bool IsEmptyTile(int dim, int64_t k) const;
 
   // The tile of a result for a class of each of its dimensions; none where it is not known.
-  std::optional<MaskedTile> TileOf(const TileResult& result, llvm::ArrayRef<int> dims,
-                                   llvm::ArrayRef<TileClass> classes);
+  std::optional<BoxWithMask> TileOf(const TileResult& result, llvm::ArrayRef<int> dims,
+                                    llvm::ArrayRef<TileClass> classes);
   // Calls visit(classes, tile) for all combinations with has(classes), where `fixed` is one of the
   // classes of `fixed_dim`. Undecided where some tile is not known or there are too many; no where
   // visit is false.
@@ -310,10 +310,10 @@ llvm::SmallVector<TileClass, 6> Masks::ClassesOf(int dim) const {
   return classes;
 }
 
-std::optional<MaskedTile> Masks::TileOf(const TileResult& result, llvm::ArrayRef<int> dims,
-                                        llvm::ArrayRef<TileClass> classes) {
+std::optional<BoxWithMask> Masks::TileOf(const TileResult& result, llvm::ArrayRef<int> dims,
+                                         llvm::ArrayRef<TileClass> classes) {
   if (result.is_opaque) return std::nullopt;
-  MaskedTile tile;
+  BoxWithMask tile;
   bool is_empty = false;
   for (const auto [dim, of_dim] : llvm::zip(dims, classes)) {
     if (of_dim.is_varied) return std::nullopt;
@@ -346,7 +346,7 @@ std::optional<MaskedTile> Masks::TileOf(const TileResult& result, llvm::ArrayRef
   UnitCounts counts;
   digits_.CountOne(starts, lengths, &counts);
   if (!llvm::all_of(dims, [&](int dim) { return counts.is_aligned[dim]; })) return std::nullopt;
-  const std::optional<StridedRange> read = digits_.ProgressionOf(result, counts);
+  const std::optional<SizeAndStride> read = digits_.ProgressionOf(result, counts);
   const std::optional<int64_t> first = digits_.OffsetOf(result, starts, counts);
   if (!read || !first) return std::nullopt;
   tile.read = Values::Of(*first, *read);
@@ -378,7 +378,7 @@ Answer Masks::ForEachTile(int index, int fixed_dim, const TileClass* fixed, Visi
     // Full tiles read their boxes.
     if (!llvm::all_of(classes, [](const TileClass& of_dim) { return of_dim.is_full; })) {
       if (++combinations_ > kMaxTilesOfResult) return Answer::kUndecided;
-      const std::optional<MaskedTile> tile = TileOf(result, dims, classes);
+      const std::optional<BoxWithMask> tile = TileOf(result, dims, classes);
       answer = And(answer, tile ? visit(*tile) : Answer::kUndecided);
       if (answer == Answer::kNo) return answer;
     }
@@ -390,7 +390,7 @@ Answer Masks::ForEachTile(int index, int fixed_dim, const TileClass* fixed, Visi
 }
 
 Answer Masks::AreExtrasOutOf(int index) {
-  return ForEachTile(index, /*fixed_dim=*/-1, nullptr, [&](const MaskedTile& tile) {
+  return ForEachTile(index, /*fixed_dim=*/-1, nullptr, [&](const BoxWithMask& tile) {
     const Interval& bounds = BoundsOfResult(index);
     if (AreExtrasOut(tile, bounds)) return Answer::kYes;
     return DifferAtAnEnd(tile, bounds) ? Answer::kNo : Answer::kUndecided;
@@ -403,7 +403,7 @@ Answer Masks::AreBeyond(int dim, const TileClass& beyond) {
   for (int i = 0; i < map_.num_results(); ++i) {
     if (!llvm::is_contained(DimsOf(i), dim)) continue;
     is_used = true;
-    const Answer are_out = ForEachTile(i, dim, &beyond, [&](const MaskedTile& tile) {
+    const Answer are_out = ForEachTile(i, dim, &beyond, [&](const BoxWithMask& tile) {
       return AreOut(tile.box.lower, tile.box.upper, tile.shifts, BoundsOfResult(i))
                  ? Answer::kYes
                  : Answer::kUndecided;

@@ -21,7 +21,7 @@ ExprProgram Compile(const IndexingMap& map) {
 }
 
 // The least progression with the values, of which the last is no further from the first than int64.
-StridedRange HullOf(const std::set<int64_t>& values) {
+SizeAndStride HullOf(const std::set<int64_t>& values) {
   if (values.empty()) return {0, 1};
   int64_t stride = 0;
   for (const int64_t value : values) stride = Gcd(stride, value - *values.begin());
@@ -30,18 +30,18 @@ StridedRange HullOf(const std::set<int64_t>& values) {
 }
 
 // The least progression that contains two with the same offset.
-StridedRange HullOf(const StridedRange& a, const StridedRange& b) {
+SizeAndStride HullOf(const SizeAndStride& a, const SizeAndStride& b) {
   const int64_t last = std::max((a.size - 1) * a.stride, (b.size - 1) * b.stride);
   const int64_t stride = Gcd(a.size > 1 ? a.stride : 0, b.size > 1 ? b.stride : 0);
-  return last <= 0 ? StridedRange{std::max(a.size, b.size), 1}
-                   : StridedRange{last / stride + 1, stride};
+  return last <= 0 ? SizeAndStride{std::max(a.size, b.size), 1}
+                   : SizeAndStride{last / stride + 1, stride};
 }
 
 }  // namespace
 
 bool TileOfPoints::IsBox() const {
   Int128 size = 1;
-  for (const StridedRange& range : ranges) {
+  for (const SizeAndStride& range : ranges) {
     size *= range.size;
     // A box has as many elements as combinations of values.
     if (size > num_elements) return false;

@@ -24,7 +24,7 @@ namespace xla_indexing::internal {
 struct TileOfPoints {
   bool is_full = true;
   llvm::SmallVector<int64_t, 4> offsets;
-  llvm::SmallVector<StridedRange, 4> ranges;  // of size 0 where there are no elements
+  llvm::SmallVector<SizeAndStride, 4> ranges;  // of size 0 where there are no elements
   int64_t num_elements = 0;
 
   bool IsBox() const;
@@ -35,7 +35,7 @@ struct TilesOfPoints {
   int64_t num_full = 0;
   bool are_alike = true;
   // The least box that holds each of them, from its own offsets on.
-  llvm::SmallVector<StridedRange, 4> ranges;
+  llvm::SmallVector<SizeAndStride, 4> ranges;
 };
 
 class TilePoints {

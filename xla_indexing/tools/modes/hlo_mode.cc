@@ -58,23 +58,23 @@ struct Unit {
 };
 
 // A piece of a file: a module and what is selected of it, or errors.
-struct Piece {
+struct FilePiece {
   ReadModule read;
   std::vector<Subject> subjects;
   bool has_headings = false;
   std::vector<Unit> units;
 };
 
-std::vector<Piece> ReadPieces(SourceText source, const CommandLine& line) {
-  std::vector<Piece> pieces;
+std::vector<FilePiece> ReadPieces(SourceText source, const CommandLine& line) {
+  std::vector<FilePiece> pieces;
   for (ReadModule& read : ReadModules(std::move(source), line.verify)) {
-    Piece& piece = pieces.emplace_back();
+    FilePiece& piece = pieces.emplace_back();
     piece.read = std::move(read);
     if (piece.read.module == nullptr) continue;
     piece.subjects = SelectSubjects(*piece.read.module, piece.read.written.get(), line);
   }
   const bool are_several = pieces.size() > 1 || line.files.size() > 1 || line.all_instructions;
-  for (Piece& piece : pieces) {
+  for (FilePiece& piece : pieces) {
     piece.has_headings = are_several;
     if (piece.subjects.empty()) continue;
     const ModuleBounds bounds(*piece.read.module, piece.subjects);
@@ -159,10 +159,10 @@ void Analyse(const CommandLine& line, Unit* unit, absl::FunctionRef<void()> pass
 class OrderedOutput {
  public:
   // Gives what it writes to `write`. Keeps references.
-  OrderedOutput(const CommandLine& line, const std::vector<Piece*>& pieces,
+  OrderedOutput(const CommandLine& line, const std::vector<FilePiece*>& pieces,
                 absl::FunctionRef<void(absl::string_view)> write)
       : line_(line), pieces_(pieces), write_(write) {
-    for (const Piece* piece : pieces_) is_done_.emplace_back(piece->units.size(), false);
+    for (const FilePiece* piece : pieces_) is_done_.emplace_back(piece->units.size(), false);
     WriteWhatIsDone();
   }
 
@@ -199,7 +199,7 @@ class OrderedOutput {
   void Begin() {
     if (has_begun_) return;
     has_begun_ = true;
-    const Piece& piece = *pieces_[piece_];
+    const FilePiece& piece = *pieces_[piece_];
     if (line_.format == OutputFormat::kJson) {
       write_(ModuleJsonBegin(piece.read.module->name()));
     } else if (piece.has_headings) {
@@ -220,7 +220,7 @@ class OrderedOutput {
 
   void WriteWhatIsDone() {
     for (; piece_ < pieces_.size(); ++piece_, unit_ = 0) {
-      Piece& piece = *pieces_[piece_];
+      FilePiece& piece = *pieces_[piece_];
       for (; unit_ < piece.units.size(); ++unit_) {
         if (!is_done_[piece_][unit_]) return;
         Unit& unit = piece.units[unit_];
@@ -242,7 +242,7 @@ class OrderedOutput {
   }
 
   const CommandLine& line_;
-  const std::vector<Piece*>& pieces_;
+  const std::vector<FilePiece*>& pieces_;
   const absl::FunctionRef<void(absl::string_view)> write_;
   std::mutex mutex_;
   std::condition_variable turn_;
@@ -298,13 +298,13 @@ class HloPrinter {
   };
 
   void PrintBatch(std::vector<SourceText> sources) {
-    std::vector<std::vector<Piece>> files(sources.size());
+    std::vector<std::vector<FilePiece>> files(sources.size());
     ParallelFor(line_.jobs, sources.size(),
                 [&](size_t i) { files[i] = ReadPieces(std::move(sources[i]), line_); });
-    std::vector<Piece*> pieces;                   // the valid ones
+    std::vector<FilePiece*> pieces;               // the valid ones
     std::vector<std::pair<Unit*, size_t>> units;  // with the position of their piece
-    for (std::vector<Piece>& of_file : files) {
-      for (Piece& piece : of_file) {
+    for (std::vector<FilePiece>& of_file : files) {
+      for (FilePiece& piece : of_file) {
         LookAt(piece);
         if (piece.read.module == nullptr) continue;
         for (Unit& unit : piece.units) units.push_back({&unit, pieces.size()});
@@ -336,7 +336,7 @@ class HloPrinter {
 
   // Reports the errors and warnings of a piece, or notes what it has of what the command line
   // names.
-  void LookAt(const Piece& piece) {
+  void LookAt(const FilePiece& piece) {
     for (const std::string& error : piece.read.errors) ReportBadInput(error);
     for (const std::string& warning : piece.read.warnings) WriteError(warning);
     if (piece.read.module == nullptr) return;

@@ -31,7 +31,7 @@ using internal::ParallelFor;
 constexpr size_t kBytesPerContext = size_t{1} << 18;
 
 // Whole lines of the text, and what they print.
-struct Part {
+struct TextPart {
   size_t begin = 0;
   size_t end = 0;
   int64_t first_line = 1;
@@ -40,9 +40,9 @@ struct Part {
   std::string warning;
 };
 
-std::vector<Part> SplitIntoParts(absl::string_view text) {
+std::vector<TextPart> SplitIntoParts(absl::string_view text) {
   constexpr absl::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  std::vector<Part> parts;
+  std::vector<TextPart> parts;
   int64_t line = 1;
   for (size_t begin = absl::StartsWith(text, kByteOrderMark) ? kByteOrderMark.size() : 0;
        begin < text.size();) {
@@ -74,7 +74,7 @@ void SimplifyPieces(std::vector<IndexingMap> pieces, const CommandLine& line, st
   }
 }
 
-void SimplifyPart(const SourceText& source, const CommandLine& command_line, Part* part) {
+void SimplifyPart(const SourceText& source, const CommandLine& command_line, TextPart* part) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const absl::string_view text = source.text;
   // The lines of a part are one question: what comes when its steps are spent is printed as it is.
@@ -119,10 +119,10 @@ int PrintSimplifiedMaps(const CommandLine& line) {
   }
   constexpr absl::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (absl::StartsWith(source->text, kByteOrderMark)) source->text.erase(0, kByteOrderMark.size());
-  std::vector<Part> parts = SplitIntoParts(source->text);
+  std::vector<TextPart> parts = SplitIntoParts(source->text);
   ParallelFor(line.jobs, parts.size(), [&](size_t i) { SimplifyPart(*source, line, &parts[i]); });
   bool all_read = true;
-  for (const Part& part : parts) {
+  for (const TextPart& part : parts) {
     WriteOutput(part.output);
     if (!part.warning.empty()) WriteError(part.warning);
     if (!part.errors.empty()) {

@@ -144,15 +144,15 @@ std::optional<OperandIndexingSet> OutsideBoxes(const BuildContext& build,
 }
 
 // What makes an element lie in one window: all of these.
-struct Condition {
+struct WindowCondition {
   AffineExpr expr;
   Interval holds;
   Interval range;  // The values that the expression can have.
 };
 
-std::vector<Condition> ConditionsOf(const IndexedWindows& windows, const IndexVector& origin,
-                                    const MapBuilder& builder) {
-  std::vector<Condition> conditions;
+std::vector<WindowCondition> ConditionsOf(const IndexedWindows& windows, const IndexVector& origin,
+                                          const MapBuilder& builder) {
+  std::vector<WindowCondition> conditions;
   for (int64_t k = 0; k < windows.array().rank(); ++k) {
     if (windows.DropsWholeWindows() && windows.IsIndexed(k)) {
       conditions.push_back({origin[k], windows.InsideStarts(k), Interval::All()});
@@ -174,7 +174,7 @@ struct Alternative {
   Interval instead;
 };
 
-std::vector<Alternative> AlternativesOf(const std::vector<Condition>& conditions) {
+std::vector<Alternative> AlternativesOf(const std::vector<WindowCondition>& conditions) {
   std::vector<Alternative> alternatives;
   for (size_t i = 0; i < conditions.size(); ++i) {
     const auto [expr, holds, range] = conditions[i];
@@ -196,7 +196,7 @@ OperandIndexing PieceOutside(const BuildContext& build, const IndexedWindows& wi
   MapBuilder builder(windows.array(), windows.array(), build.mlir_context);
   for (size_t i = 0; i < batches.size(); ++i) {
     const IndexVector origin = windows.AddOrigin(Constants(batches[i], builder), &builder);
-    const std::vector<Condition> conditions = ConditionsOf(windows, origin, builder);
+    const std::vector<WindowCondition> conditions = ConditionsOf(windows, origin, builder);
     for (size_t c = 0; c < ways[i].condition; ++c) {
       builder.Constrain(conditions[c].expr, conditions[c].holds);
     }

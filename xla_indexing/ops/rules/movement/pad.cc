@@ -92,15 +92,15 @@ PaddedAxes AxesOf(const BuildContext& build) {
 }
 
 // Where one dimension is padding, in a dimension of the result.
-struct Place {
+struct PaddedSide {
   int64_t dim;
   Region region;
 };
 
 // The places with elements. Only between the elements of the operand an interval is not enough: of
 // two neighbours one is not in line, so that it is too small where it is one element in line.
-llvm::SmallVector<Place, 8> PlacesOf(const PaddedAxes& axes, const Shape& output) {
-  llvm::SmallVector<Place, 8> places;
+llvm::SmallVector<PaddedSide, 8> PlacesOf(const PaddedAxes& axes, const Shape& output) {
+  llvm::SmallVector<PaddedSide, 8> places;
   for (int64_t dim = 0; dim < output.rank(); ++dim) {
     const PaddedAxis& axis = axes.axes[dim];
     for (const Region region : {Region::kBefore, Region::kAfter, Region::kBetween}) {
@@ -115,8 +115,8 @@ llvm::SmallVector<Place, 8> PlacesOf(const PaddedAxes& axes, const Shape& output
 
 // The piece that stands at a place in its dimension, in line with the operand in the dimensions
 // before it, and anywhere in those after it.
-OperandIndexing ValuePiece(const BuildContext& build, llvm::ArrayRef<PaddedAxis> axes, Place place,
-                           Direction direction) {
+OperandIndexing ValuePiece(const BuildContext& build, llvm::ArrayRef<PaddedAxis> axes,
+                           PaddedSide place, Direction direction) {
   const auto [dim, region] = place;
   const bool to_input = direction == Direction::kOutputToInput;
   MapBuilder builder = to_input ? build.FromOutput(1) : build.ToOutput(1);
@@ -146,10 +146,11 @@ void AddPaddedOperand(BuildContext& build, const PaddedAxes& axes, OperandIndexi
 
 void AddValue(BuildContext& build, const PaddedAxes& axes, Direction direction) {
   if (axes.fits && !axes.is_all_padding) {
-    const llvm::SmallVector<Place, 8> places = PlacesOf(axes, build.Output());
+    const llvm::SmallVector<PaddedSide, 8> places = PlacesOf(axes, build.Output());
     if (build.TakesPieces(places.size())) {
       OperandIndexingSet pieces;
-      for (const Place& place : places) pieces.Add(ValuePiece(build, axes.axes, place, direction));
+      for (const PaddedSide& place : places)
+        pieces.Add(ValuePiece(build, axes.axes, place, direction));
       build.Add(0, 1, 0, std::move(pieces));
       return;
     }

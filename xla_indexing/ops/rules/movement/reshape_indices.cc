@@ -40,13 +40,13 @@ Indices Delinearize(AffineExpr position, llvm::ArrayRef<int64_t> sizes) {
 }
 
 // How many dimensions, from the first on, the smallest group takes of either list.
-struct Group {
+struct GroupEnd {
   size_t from = 1;
   size_t to = 1;
 };
 
-Group FirstGroup(llvm::ArrayRef<int64_t> from_sizes, llvm::ArrayRef<int64_t> to_sizes) {
-  Group group;
+GroupEnd FirstGroup(llvm::ArrayRef<int64_t> from_sizes, llvm::ArrayRef<int64_t> to_sizes) {
+  GroupEnd group;
   int64_t from_count = from_sizes[0];
   int64_t to_count = to_sizes[0];
   while (from_count != to_count) {
@@ -78,7 +78,7 @@ llvm::SmallVector<AffineExpr, 4> ReshapeIndices(llvm::ArrayRef<AffineExpr> indic
       to_sizes = to_sizes.drop_front();
       continue;
     }
-    const Group group = FirstGroup(from_sizes, to_sizes);
+    const GroupEnd group = FirstGroup(from_sizes, to_sizes);
     if (group.from == 1 && group.to == 1) {
       result.push_back(indices[0]);
     } else {
