@@ -1,6 +1,6 @@
 #!/bin/bash
-# Installs the Debian packages that building (`setup.sh build`) or building and testing
-# (`setup.sh test`) needs and that are not installed yet, as root or through sudo. Says what it does;
+# Installs the Debian packages that building (`setup.sh build`), building and testing (`setup.sh test`) or all that CI
+# does (`setup.sh ci`) needs and that are not installed yet, as root or through sudo. Says what it does;
 # asks the package system only, and takes no time, where there is nothing to do. BUILD.md says what
 # each package is for.
 #
@@ -12,9 +12,9 @@ set -euo pipefail
 
 kind=${1:-build}
 case "$kind" in
-  build | test) ;;
+  build | test | ci) ;;
   *)
-    echo "usage: $0 [build|test]" >&2
+    echo "usage: $0 [build|test|ci]" >&2
     exit 2
     ;;
 esac
@@ -44,13 +44,15 @@ as_root() {
 packages() {
   echo g++ cmake ninja-build libabsl-dev zlib1g-dev libzstd-dev python3-dev python3-venv
   echo "libmlir-$1-dev mlir-$1-tools llvm-$1-dev"
-  if [ "$kind" = test ]; then
-    echo libgtest-dev libgmock-dev libbenchmark-dev libisl-dev
-    echo "llvm-$1-tools clang-$1 libclang-rt-$1-dev"
-    # The page of reports is tested in a browser.
-    echo chromium
+  if [ "$kind" != build ]; then
+    echo libgtest-dev libgmock-dev libisl-dev "llvm-$1-tools"
     # Versions format differently, and the project is formatted by this one.
     if [ "$1" = 22 ]; then echo clang-format-22; fi
+  fi
+  if [ "$kind" = ci ]; then
+    echo libbenchmark-dev "clang-$1 libclang-rt-$1-dev"
+    # The page of reports is tested in a browser.
+    echo chromium
   fi
 }
 
