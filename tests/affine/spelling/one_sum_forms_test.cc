@@ -248,40 +248,5 @@ TEST_F(OneSumFormsTest, DivisionsThatGrowLikeOneAreOne) {
             "d1 + d0 floordiv 2 + 1");
 }
 
-// On few values a function may be linear, or one floor, though its divisions are not in general.
-TEST_F(OneSumFormsTest, OnFewValuesEqualFloorsHaveOneForm) {
-  const int64_t lower = -4;
-  const int64_t upper = 19;
-  for (int64_t n = 3; n <= 6; ++n) {
-    for (int64_t a = 1; a < n; ++a) {
-      if (Gcd(a, n) != 1) continue;
-      for (int64_t c = 0; c < n; ++c) {
-        const AffineExpr floor = FloorDiv(Scale(D(0), a) + c, n);
-        // (a*x + c)/n is a multiple of 1/n, and grows by less than 1/n on the interval: where the
-        // constant makes up for what is below 0, the floor stays.
-        const int64_t m = 30 * n;
-        const AffineExpr near = FloorDiv(Scale(D(0), 30 * a + 1) + 30 * c + 4, m);
-        EXPECT_EQ(Simplified(near, lower, upper), Simplified(floor, lower, upper));
-      }
-    }
-  }
-  // d0 floordiv 20 is -1 below 0 and 0 from there on, and so is d0 floordiv 24.
-  EXPECT_EQ(Simplified((D(0) * 5 + D(0).floorDiv(20) - D(0).floorDiv(24)) % 7, lower, upper),
-            "(d0 * 5) mod 7");
-  EXPECT_EQ(Simplified(D(0).floorDiv(20) - D(0).floorDiv(24), lower, upper), "0");
-}
-
-// On [2, 4] d0 floordiv 2 is 1, 1, 2 and d0 floordiv 4 is 0, 0, 1; on [-3, 3] there are three floors
-// without a constant that are -1 below 0 and 0 from there on.
-TEST_F(OneSumFormsTest, AFloorTakesTheConstantBesideItOnFewValues) {
-  EXPECT_EQ(Simplified(D(0).floorDiv(2) - 1, 2, 4), "d0 floordiv 4");
-  EXPECT_EQ(Simplified(D(0).floorDiv(2).floorDiv(2), 2, 4), "d0 floordiv 4");
-  EXPECT_EQ(Simplified(D(1) * 3 + D(0).floorDiv(3) * 2 + 4, 10, 13),
-            "d1 * 3 + (d0 floordiv 2) * 2");
-  EXPECT_EQ(Simplified(D(0).floorDiv(3) * 2 + 4, 10, 13), "(d0 floordiv 2) * 2");
-  for (const int64_t m : {4, 5, 9}) EXPECT_EQ(Simplified(D(0).floorDiv(m), -3, 3), "d0 floordiv 4");
-  EXPECT_EQ(Simplified((D(0) * 2).floorDiv(5), 0, 4), "d0 floordiv 3");
-}
-
 }  // namespace
 }  // namespace xla_indexing::internal

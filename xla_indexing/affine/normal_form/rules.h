@@ -7,8 +7,7 @@
 //   dividend_rules.cc   X as m*Q + R, and splits of R          SplitAsItComes, ..
 //   atom_rules.cc       floors and mods that no rule takes apart
 //   sum_forms.cc        the ways to write a sum                ShortestForm, ..
-//   one_sum_forms.cc    the ways to write a function of one sum of variables, with
-//                       interval_forms.cc and nested_value_forms.cc
+//   one_sum_forms.cc    the ways to write a function of one sum of variables
 //   range.cc            intervals of sums                      RangeOf
 //
 // A sum in which a number would not fit int64, and one that takes more work than there is, is
@@ -27,9 +26,6 @@
 #include "xla_indexing/base/numbers/wide_interval.h"
 
 namespace xla_indexing::internal {
-
-struct FunctionOfOneSum;
-struct FunctionOnInterval;
 
 // --- Sums, floors and mods
 
@@ -72,31 +68,11 @@ const Atom* MakeModAtom(SimplifierState& state, Division& division);
 // the sum itself and not a copy.
 const QuasiAffineSum& ShortestForm(SimplifierState& state, const QuasiAffineSum& mod_free_form);
 const QuasiAffineSum& FormOfDigits(SimplifierState& state, const QuasiAffineSum& mod_free_form);
-// Adds the forms of a function of one sum of variables that have the fewest divisions: at most one
-// division, or two. They are found from its values, so that equal functions have the same ones. Where
-// what is known has one division or one form for all integers, only those on few values are looked for.
-// Those with a division in a division, and those of two divisions on few values, are `nested`: they can
-// only be written.
-struct KnownOfForms {
-  bool has_one_division = false;
-  bool has_one_form = false;
-  // No form with as many divisions is shorter.
-  bool is_least = false;
-};
-void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum, const KnownOfForms& known,
-                      llvm::SmallVectorImpl<QuasiAffineSum>& forms,
-                      llvm::SmallVectorImpl<QuasiAffineSum>& nested);
-void AddNestedFormsOfValues(SimplifierState& state, const FunctionOfOneSum& function,
-                            llvm::SmallVectorImpl<QuasiAffineSum>& nested);
-// Adds the forms with at most one division of a function that is told by its few values. Returns
-// whether there are any; if not, there may be forms with two, which are to be written as they are.
-bool AddFormsOnInterval(SimplifierState& state, const FunctionOnInterval& function,
-                        llvm::SmallVectorImpl<QuasiAffineSum>& forms);
-void AddFormsOfTwoDivisionsOnInterval(SimplifierState& state, const FunctionOnInterval& function,
-                                      llvm::SmallVectorImpl<QuasiAffineSum>& forms);
-// A division that is only written; null for one of a number, and where numbers do not fit.
-const Atom* WrittenDivision(SimplifierState& state, QuasiAffineSum dividend, bool is_mod,
-                            int64_t divisor);
+// Adds the forms of a function of one sum of variables that have at most two divisions, neither in the
+// other: those of one division if there are any. They are found from its values, so that equal
+// functions have the same ones.
+void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum,
+                      llvm::SmallVectorImpl<QuasiAffineSum>& forms);
 // The intersection of what the terms of all forms say.
 Interval RangeOfForms(SimplifierState& state, const QuasiAffineSum& mod_free_form);
 // The shortest form of any sum, in summand order.

@@ -55,8 +55,6 @@ struct FunctionOnInterval {
 // where L has no least and greatest value or more values than this, where a number in the sum is above
 // 2^20, and where it has more than 16 divisions or four variables in them.
 inline constexpr int64_t kMostValuesOnInterval = 64;
-// Two divisions are looked for on so many values. On more there are hardly shorter ones.
-inline constexpr int64_t kMostValuesOfTwoDivisions = 24;
 std::optional<FunctionOnInterval> AsFunctionOnInterval(const QuasiAffineSum& sum);
 
 }  // namespace xla_indexing::internal

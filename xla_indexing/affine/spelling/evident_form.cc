@@ -95,10 +95,9 @@ PlaceInSum PlaceOfVariable(AffineExpr variable) {
   return {SummandClass::kSymbol, false, llvm::cast<mlir::AffineSymbolExpr>(variable).getPosition()};
 }
 
-// The digit's place, where it is one that stays as it is beside a constant; its variable is told apart
-// by `variable`.
-std::optional<PlaceInSum> PlaceOfDigit(const Term& term, int64_t constant,
-                                       IntervalOfVariable range_of, AffineExpr& variable) {
+// The place of a digit that stays as it is; `variable` becomes its variable.
+std::optional<PlaceInSum> PlaceOfDigit(const Term& term, IntervalOfVariable range_of,
+                                       AffineExpr& variable) {
   const std::optional<DivisionByNumber> outer = AsDivision(term.atom);
   if (!outer) return std::nullopt;
   variable = outer->dividend;
@@ -121,14 +120,6 @@ std::optional<PlaceInSum> PlaceOfDigit(const Term& term, int64_t constant,
     const int64_t last = range->upper() / lower_factor;
     if (range->upper() - range->lower() < 2 || last - first < 2 ||
         first / outer->divisor == last / outer->divisor) {
-      return std::nullopt;
-    }
-    // With two values the floor may be one with another divisor and without the constant.
-    const bool has_two_values = last / outer->divisor - first / outer->divisor < 2;
-    if (!outer->is_mod && constant != 0 && has_two_values) return std::nullopt;
-    // Two divisions of few values may be others, in which the factor or the constant is spared.
-    const bool has_few_values = range->upper() - range->lower() < kMostValuesOfTwoDivisions;
-    if (is_nested && has_few_values && (term.coefficient != 1 || constant != 0)) {
       return std::nullopt;
     }
   }
@@ -163,7 +154,7 @@ class SeenVariables {
 // Sums of variables and digits.
 bool IsSumOfDigits(AffineExpr e, IntervalOfVariable range_of) {
   if (e.getKind() == AffineExprKind::Constant) return true;
-  const int64_t constant = TakeLastConstant(e);
+  TakeLastConstant(e);
   SeenVariables seen;
   bool has_digits = false;
   std::optional<PlaceInSum> next;  // of the summand after the one that is looked at
@@ -180,7 +171,7 @@ bool IsSumOfDigits(AffineExpr e, IntervalOfVariable range_of) {
       linear.push_back(variable);
     } else {
       if (term.coefficient < 1) return false;
-      place = PlaceOfDigit(term, constant, range_of, variable);
+      place = PlaceOfDigit(term, range_of, variable);
       if (!place || !seen.Add(variable)) return false;
       has_digits = true;
     }
@@ -198,17 +189,12 @@ struct PartOfDividend {
   int64_t a;
   // The absolute value of the residue of a in (-m/2, m/2].
   int64_t residue;
-  // The least value of v, 0 where there is none, and how far apart its values are.
-  int64_t lower;
+  // How far apart the values of v are.
   Int128 width_of_variable;
 
-  // How far apart the values of a*v are, and those of its residue times v, which are no farther.
-  Int128 WidthOfSummand() const { return Times(a); }
-  Int128 Width() const { return Times(residue); }
-
- private:
-  Int128 Times(int64_t factor) const {
-    return width_of_variable >= kUnbounded / factor ? kUnbounded : width_of_variable * factor;
+  // How far apart the values of its residue times v are.
+  Int128 Width() const {
+    return width_of_variable >= kUnbounded / residue ? kUnbounded : width_of_variable * residue;
   }
 };
 
@@ -249,34 +235,6 @@ bool HasNoSplit(llvm::ArrayRef<PartOfDividend> parts, int64_t m) {
   return all == 1;
 }
 
-// Whether there may be another division by a smaller number, or without the constant, on few values of the
-// sum of the parts, or of that with the residues of their coefficients. A floor that grows twice beside no
-// constant tells its divisor. Residues may be multiples of a smaller sum.
-bool MayBeOtherDivision(llvm::ArrayRef<PartOfDividend> parts, bool is_mod, int64_t m,
-                        int64_t constant) {
-  Int128 width = 0;
-  Int128 width_of_residues = 0;
-  Int128 lower = 0;
-  int64_t gcd = 0;
-  int64_t gcd_of_residues = 0;
-  bool are_reduced = false;
-  for (const PartOfDividend& part : parts) {
-    width += part.WidthOfSummand();
-    width_of_residues += part.Width();
-    lower += Int128{part.a} * part.lower;
-    gcd = Gcd(gcd, part.a);
-    gcd_of_residues = Gcd(gcd_of_residues, part.residue);
-    are_reduced = are_reduced || part.a > part.residue;
-  }
-  if (std::min(width / gcd, width_of_residues / gcd_of_residues) >= kMostValuesOnInterval) {
-    return false;
-  }
-  const bool grows_twice = width_of_residues >= Int128{2} * m;
-  const bool is_known =
-      is_mod || (gcd == 1 && constant == 0 && (grows_twice || (lower >= 0 && !are_reduced)));
-  return !is_known || gcd_of_residues > gcd;
-}
-
 // A division of a sum of variables.
 bool IsLoneDivision(AffineExpr e, IntervalOfVariable range_of) {
   const std::optional<DivisionByNumber> division = AsDivision(e);
@@ -302,17 +260,15 @@ bool IsLoneDivision(AffineExpr e, IntervalOfVariable range_of) {
     next = place;
     const Interval* range = range_of(term.atom);
     if (range == nullptr || range->IsEmpty()) return false;
-    PartOfDividend part{a, std::min(a % m, m - a % m), 0, kUnbounded};
+    PartOfDividend part{a, std::min(a % m, m - a % m), kUnbounded};
     if (range->has_lower() && range->has_upper()) {
-      part.lower = range->lower();
       part.width_of_variable = Int128{range->upper()} - range->lower();
       const bool is_alone = !rest && parts.empty();
       if (part.width_of_variable < (is_alone ? 2 : 1)) return false;
     }
     parts.push_back(part);
   }
-  return !parts.empty() && !MayBeOtherDivision(parts, division->is_mod, m, constant) &&
-         !MayDropOthers(parts, m) && HasNoSplit(parts, m);
+  return !parts.empty() && !MayDropOthers(parts, m) && HasNoSplit(parts, m);
 }
 
 // Uses k*E = k*(E mod n) + k*n*floor(E/n) where two of the three stand in the sum, E beside a division

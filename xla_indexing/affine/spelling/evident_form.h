@@ -7,13 +7,10 @@
 //   sum_i k_i*v_i + c                  no v_i has a single value
 //   .. + sum_j k_j*D_j                 k_j > 0, D_j a digit v floordiv a, v mod a or (v floordiv a) mod n
 //                                      of a variable v >= 0; v takes three values or more, and so does
-//                                      the dividend of the mod, and D_j is not v or a number; a floor
-//                                      of two values has no constant c beside it
+//                                      the dividend of the mod, and D_j is not v or a number
 //   (sum_i a_i*v_i + c) floordiv m     a_i > 0; m divides no a_i and not c, unless that is 0, and no a_i
 //                                      is m + 1; and no split (affine/normal_form/division.h): where g > 1
-//                                      divides m and some a_i, g*H + L has an L of g + 1 values or more;
-//                                      a v_i alone has a_i = 1, c = 0 and v_i >= 0, or more than 64
-//                                      values
+//                                      divides m and some a_i, g*H + L has an L of g + 1 values or more
 //   (sum_i a_i*v_i + c) mod m          0 < a_i < m, a_i not m - 1, 0 <= c < m, and no split
 //
 // In the third, what leaves the dividend costs at least as much in the sum, and another sign costs two

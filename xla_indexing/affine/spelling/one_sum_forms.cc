@@ -5,8 +5,6 @@
 //   e*L + k*F + c'                            D takes two values, and k more at the a steps of F
 //   e*L + k*F + k'*F' + c'                    D is e + k*[a step of F] + k'*[a step of F']
 //
-// and those with a division in a division (affine/spelling/nested_value_forms.cc).
-//
 // All of these are found, so that what is written depends on the values alone.
 #include <algorithm>
 #include <cstddef>
@@ -37,13 +35,8 @@ struct FloorOfSum {
 class FormsOfValues {
  public:
   FormsOfValues(SimplifierState* state, const FunctionOfOneSum* function,
-                llvm::SmallVectorImpl<QuasiAffineSum>* forms,
-                llvm::SmallVectorImpl<QuasiAffineSum>* nested)
-      : state_(*state),
-        function_(*function),
-        p_(function->values.Period()),
-        forms_(*forms),
-        nested_(*nested) {}
+                llvm::SmallVectorImpl<QuasiAffineSum>* forms)
+      : state_(*state), function_(*function), p_(function->values.Period()), forms_(*forms) {}
 
   void Add() {
     FindSteps();
@@ -55,7 +48,6 @@ class FormsOfValues {
       for (size_t i = 0; i < floors_.size(); ++i) {
         for (size_t j = 0; j < i; ++j) AddFormOfTwoFloors(floors_[j], floors_[i]);
       }
-      AddNestedFormsOfValues(state_, function_, nested_);
     }
   }
 
@@ -177,26 +169,17 @@ class FormsOfValues {
   const FunctionOfOneSum& function_;
   const int64_t p_;
   llvm::SmallVectorImpl<QuasiAffineSum>& forms_;
-  llvm::SmallVectorImpl<QuasiAffineSum>& nested_;
   llvm::SmallVector<std::pair<int64_t, uint32_t>, kMostSteps> values_of_steps_;
   llvm::SmallVector<FloorOfSum, 40> floors_;
 };
 
 }  // namespace
 
-void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum, const KnownOfForms& known,
-                      llvm::SmallVectorImpl<QuasiAffineSum>& forms,
-                      llvm::SmallVectorImpl<QuasiAffineSum>& nested) {
-  if (const auto function = AsFunctionOnInterval(sum)) {
-    if (AddFormsOnInterval(state, *function, forms)) return;
-    if (!known.has_one_division && !known.is_least) {
-      AddFormsOfTwoDivisionsOnInterval(state, *function, nested);
-    }
-  }
-  if (known.has_one_division || known.has_one_form) return;
+void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum,
+                      llvm::SmallVectorImpl<QuasiAffineSum>& forms) {
   const std::optional<FunctionOfOneSum> function = AsFunctionOfOneSum(sum);
   if (!function || function->values.Period() > kMostSteps) return;
-  FormsOfValues(&state, &*function, &forms, &nested).Add();
+  FormsOfValues(&state, &*function, &forms).Add();
 }
 
 }  // namespace xla_indexing::internal

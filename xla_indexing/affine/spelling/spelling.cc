@@ -15,7 +15,6 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/expr_size.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
-#include "xla_indexing/affine/normal_form/values_in_turn.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/congruence.h"
 
@@ -597,32 +596,6 @@ class Speller {
 
 }  // namespace
 
-namespace {
-
-bool HasAtMost(const Interval& range, int64_t values) {
-  return range.has_lower() && range.has_upper() &&
-         static_cast<uint64_t>(range.upper()) - static_cast<uint64_t>(range.lower()) <
-             static_cast<uint64_t>(values);
-}
-
-}  // namespace
-
-bool MayHaveOtherDivisor(const Atom& floor, int64_t constant_beside) {
-  const auto has_few = [](const AtomTerm& term) {
-    return HasAtMost(term.atom->range, kMostValuesOnInterval);
-  };
-  if (!llvm::all_of(floor.written.dividend.terms(), has_few)) return false;
-  QuasiAffineSum one_sum = floor.written.dividend;
-  const bool has_constant = one_sum.constant() != 0;
-  one_sum.RemoveConstant();
-  const int64_t factor = one_sum.CoefficientGcd();
-  one_sum.DivideExactly(factor);
-  const Interval range = SumOfRanges(one_sum);
-  if (!HasAtMost(range, kMostValuesOnInterval)) return false;
-  if (has_constant || factor != 1 || one_sum.terms()[0].coefficient < 0) return true;
-  return HasAtMost(floor.range, 2) && (constant_beside != 0 || range.lower() < 0);
-}
-
 bool IsSpelledShortest(const QuasiAffineSum& sum) {
   llvm::SmallVector<const Atom*, 8> keys;
   const auto is_new = [&](const Atom* atom) {
@@ -642,7 +615,6 @@ bool IsSpelledShortest(const QuasiAffineSum& sum) {
                          dividend.constant() >= term.atom->divisor)) {
       return false;
     }
-    if (term.atom->IsFloor() && MayHaveOtherDivisor(*term.atom, sum.constant())) return false;
     // Otherwise a factor may be shorter in a mod than before it.
     const bool keeps_factor =
         term.atom->IsFloor() || term.coefficient == 1 ||

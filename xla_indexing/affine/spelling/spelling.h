@@ -36,11 +36,6 @@ namespace xla_indexing::internal {
 // variable stands in two places, and nothing would become shorter with another sign.
 bool IsSpelledShortest(const QuasiAffineSum& sum);
 
-// Whether the floor beside a constant may be another floor, perhaps beside another constant, with a
-// smaller divisor or without a constant, since it depends on one sum that has few values. Where
-// floor(x/n) grows twice, at q*n and at q*n + n, n is known, and so is what it is.
-bool MayHaveOtherDivisor(const Atom& floor, int64_t constant_beside);
-
 // The shortest spelling of equal sums, and of those that are equally short the one that is first in
 // dictionary order. Null where that is the first sum as it is, where there are too many divisions to
 // choose from, and where numbers do not fit int64.

@@ -357,25 +357,6 @@ bool HasOneForm(const SimplifierState& state, const QuasiAffineSum& sum) {
          !IsMultipleOfDivisor(*floor);
 }
 
-// The variable of ((x op a) op b) ..; null for any other atom.
-const Atom* DividedVariable(const Atom* atom) {
-  while (atom != nullptr && (atom->IsFloor() || atom->IsMod())) {
-    atom = LoneAtom(atom->written.dividend);
-  }
-  return atom;
-}
-
-// Whether each division is one of a variable that stands nowhere else, or of such a division, without
-// numbers beside, and with the only divisor that it can have. No sum with as many divisions is shorter.
-bool IsLeastOfItsDivisions(const QuasiAffineSum& sum) {
-  return sum.constant() == 0 && llvm::all_of(sum.terms(), [&](const AtomTerm& term) {
-           if (term.atom->IsFloor() && MayHaveOtherDivisor(*term.atom, 0)) return false;
-           const Atom* variable = DividedVariable(term.atom);
-           return variable == term.atom || (variable != nullptr && term.coefficient == 1 &&
-                                            sum.CoefficientOf(variable) == 0);
-         });
-}
-
 }  // namespace
 
 WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir::AffineExpr from) {
@@ -385,9 +366,7 @@ WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir
   if (IsSpelledShortest(best)) return {state.writer.Write(best, from), has_one_form, has_one_form};
   llvm::SmallVector<QuasiAffineSum, 8> forms;
   const size_t divisions = CostOf(best).divisions;
-  llvm::SmallVector<QuasiAffineSum, 4> nested;
-  AddFormsOfValues(state, sum, {divisions <= 1, has_one_form, IsLeastOfItsDivisions(best)}, forms,
-                   nested);
+  if (divisions > 1 && !has_one_form) AddFormsOfValues(state, sum, forms);
   // A form of one division, if there is one, is found from the values.
   const bool is_found = divisions > 1 && forms.size() == 1 && CostOf(forms[0]).divisions <= 1;
   if (!is_found) forms.push_back(best);
@@ -404,7 +383,6 @@ WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir
       AddNestedForms(state, QuasiAffineSum(forms[i]), most, forms);
     }
   }
-  forms.append(nested.begin(), nested.end());
   forms[0].Sort();
   const mlir::AffineExpr spelled = ShortestSpelling(forms, state.known, state.writer.context());
   if (!spelled) return {state.writer.Write(forms[0], from), false, has_one_form};
