@@ -20,12 +20,9 @@
 #include "xla_indexing/ops/loops/body/loop_graph.h"
 #include "xla_indexing/ops/loops/body/timed_map.h"
 #include "xla_indexing/ops/loops/closure/alternation.h"
-#include "xla_indexing/ops/loops/closure/independent_dims.h"
-#include "xla_indexing/ops/loops/closure/reflections.h"
 #include "xla_indexing/ops/loops/closure/repeating_powers.h"
 #include "xla_indexing/ops/loops/closure/spreading.h"
 #include "xla_indexing/ops/loops/closure/translations.h"
-#include "xla_indexing/ops/loops/closure/turns.h"
 #include "xla_indexing/ops/unions/few_maps.h"
 #include "xla_indexing/ops/unions/range_choices.h"
 
@@ -253,7 +250,6 @@ class ClosedLoop {
     if (SpreadWithinBox(pieces)) {
       if (std::optional<OperandIndexingSet> powers = CloseByAlternation(pieces)) return powers;
     }
-    if (std::optional<OperandIndexingSet> powers = CloseReflected(maps)) return powers;
     std::vector<LoopPiece> of_leaf;
     for (const OperandIndexing& map : pieces) of_leaf.push_back({leaf, leaf, map});
     std::vector<const LoopPiece*> pointers;
@@ -261,19 +257,10 @@ class ClosedLoop {
     if (std::optional<LoopClosure> closure = CloseRepeating(body_, pointers)) {
       return (*closure)[{leaf, leaf}];
     }
-    const auto close_part = [](const LoopSteps& steps, const OperandIndexingSet& part) {
-      LoopGraph none;
-      return ClosedLoop(steps, none).PowersOf(0, part);
-    };
-    if (std::optional<OperandIndexingSet> powers =
-            CloseIndependent(body_, leaf, maps, close_part)) {
-      return powers;
-    }
     if (pieces.size() > 1) {
       if (std::optional<OperandIndexingSet> powers = CloseByAlternation(pieces)) return powers;
     }
-    if (std::optional<OperandIndexingSet> powers = CloseTransitively(maps)) return powers;
-    return CloseTurning(maps);
+    return CloseTransitively(maps);
   }
 
   // R = P and R ; R, again and again, until R is transitive, which is all powers of P.

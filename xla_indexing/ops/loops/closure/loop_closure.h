@@ -16,15 +16,11 @@
 //                       row by row (an element stays as long as the row of the iteration is above
 //                       it, and as long as it is below), and what depends on all of itself
 //   spreading.h         several pieces that add constants within a box: stencils, rolls
-//   reflections.h       pieces that add constants, and one that turns dimensions round
 //   repeating_powers.h  pieces that do not mention the time, until a power comes again: recurrences of
 //                       several leaves, and permutations
-//   independent_dims.h  pieces that do the same to some dimensions, whatever they do to the others: rows
-//                       of a table that are computed from the row before
 //   alternation.h       pieces that have closures by themselves, one after another, where that ends
 //   R ; R within R      pieces that lead to all times before, or after: a cache of which every iteration
 //                       reads all and writes a row, with R the pieces and what two or four of them do
-//   turns.h             pieces that permute dimensions or turn them round, and add constants
 //
 // Otherwise Kleene's algorithm goes through the leaves of a part one by one: with the powers
 // P of the pieces from leaf k to itself, a ; b and a ; P ; b are ways of their own for all pieces a
