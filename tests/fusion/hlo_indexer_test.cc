@@ -137,7 +137,7 @@ TEST(HloIndexerTest, FusionsAndCallsOfComputationsThatSayTheSameShareTheirMaps) 
 }
 
 TEST(HloIndexerTest, ComputationsThatSayTheSameHaveTheMapsThatEachHasForItself) {
-  for (uint64_t seed = 0; seed < Cases(20); ++seed) {
+  for (int seed = 0; seed < Cases(20); ++seed) {
     const auto module = Parse(RandomCallsOfEqualComputations(seed));
     ASSERT_NE(module, nullptr);
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -260,7 +260,7 @@ TEST(HloIndexerTest, ReasonsNameTheInstructionsOfTheirOwnComputation) {
 
 TEST(HloIndexerTest, InstructionsThatReadOffsetsHaveTheMapsThatEachHasForItself) {
   int64_t shared = 0;
-  for (uint64_t seed = 0; seed < Cases(60); ++seed) {
+  for (int seed = 0; seed < Cases(60); ++seed) {
     const auto module = Parse(RandomReadsOfOffsets(seed));
     ASSERT_NE(module, nullptr);
     for (const bool exact : {false, true}) {
@@ -277,7 +277,7 @@ TEST(HloIndexerTest, InstructionsThatReadOffsetsHaveTheMapsThatEachHasForItself)
 
 TEST(HloIndexerTest, OperationsAcrossDevicesHaveTheMapsThatEachHasForItself) {
   int64_t shared = 0;
-  for (uint64_t seed = 0; seed < Cases(30); ++seed) {
+  for (int seed = 0; seed < Cases(30); ++seed) {
     const auto module = Parse(RandomCollectives(seed));
     ASSERT_NE(module, nullptr);
     shared += CheckModule(*module);

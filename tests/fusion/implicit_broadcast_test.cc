@@ -320,7 +320,7 @@ constexpr int kShards = 10;
 class RandomBroadcast : public ::testing::TestWithParam<int> {};
 
 TEST_P(RandomBroadcast, IsWhatItIsWithoutBuildingIt) {
-  constexpr int kCases = Cases(10000) / kShards;
+  const int kCases = Cases(10000) / kShards;
   constexpr int kCasesOfAContext = 100;
   std::unique_ptr<mlir::MLIRContext> context;
   for (int i = 0; i < kCases && !HasFailure(); ++i) {

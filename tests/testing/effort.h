@@ -1,9 +1,19 @@
-// How many cases a test of properties tries.
+// How many cases a test of properties tries. The environment variable XLA_INDEXING_EFFORT chooses:
+//
+//   quick       a tenth of the cases; also where the variable is not set
+//   full        all of them
+//   3, 10, ..   so many times all of the random cases, for whoever looks for faults
+//
+// Sanitizers make every case ten times slower and more, and look for faults of memory and arithmetic that
+// a part of the cases shows as well: there, quick and full are both a sixteenth.
 #ifndef XLA_INDEXING_TESTS_TESTING_EFFORT_H_
 #define XLA_INDEXING_TESTS_TESTING_EFFORT_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <string>
 
 namespace xla_indexing {
 
@@ -15,22 +25,55 @@ namespace xla_indexing {
 #if defined(__SANITIZE_ADDRESS__)
 #define XLA_INDEXING_IS_SANITIZED 1
 #endif
-
-// Sanitizers, which make every case ten times slower and more, look for faults of memory and
-// arithmetic that a part of the cases shows as well.
 #ifdef XLA_INDEXING_IS_SANITIZED
-inline constexpr int kOneCaseOf = 16;
+inline constexpr bool kIsSanitized = true;
 #else
-inline constexpr int kOneCaseOf = 1;
+inline constexpr bool kIsSanitized = false;
 #endif
 #undef XLA_INDEXING_IS_SANITIZED
 
-constexpr int Cases(int cases) { return cases / kOneCaseOf; }
-// The same for cases that take long each, of which a quarter is enough under sanitizers.
-constexpr int LongCases(int cases) { return Cases(cases) / (kOneCaseOf == 1 ? 1 : 4); }
+// What the environment asks for: one case of `one_of`, or all of them `times` over.
+struct Effort {
+  int times = 1;
+  int one_of = 1;
+};
 
-// Tells a loop over all cases which of them to try: every one, and under sanitizers the first one and then
-// every 17th. The length of an inner loop is seldom a multiple of 17, so that cases of all kinds are tried.
+inline std::string AskedEffort() {
+  const char* const text = std::getenv("XLA_INDEXING_EFFORT");
+  return text == nullptr || *text == '\0' ? "quick" : text;
+}
+
+inline Effort ChosenEffort() {
+  static const Effort effort = [] {
+    const std::string asked = AskedEffort();
+    if (asked == "quick") return Effort{.one_of = kIsSanitized ? 16 : 10};
+    if (asked == "full") return Effort{.one_of = kIsSanitized ? 16 : 1};
+    char* end = nullptr;
+    const long times = std::strtol(asked.c_str(), &end, 10);
+    if (*end == '\0' && times >= 1 && times <= 1000) {
+      return Effort{.times = static_cast<int>(times)};
+    }
+    // A word that is not known must not make a test pass that was meant to be a longer one.
+    std::cerr << "XLA_INDEXING_EFFORT is '" << asked
+              << "': not quick, full, or a number up to 1000\n";
+    std::exit(1);
+  }();
+  return effort;
+}
+
+inline bool IsFullEffort() { return ChosenEffort().one_of == 1; }
+
+// Also of what a test expects to count: "EXPECT_GT(found, Cases(1000))".
+inline int Cases(int cases) {
+  const Effort effort = ChosenEffort();
+  return static_cast<int>(int64_t{cases} * effort.times / effort.one_of);
+}
+// The same for cases that take long each, of which a quarter is enough under sanitizers.
+inline int LongCases(int cases) { return Cases(cases) / (kIsSanitized && !IsFullEffort() ? 4 : 1); }
+
+// Tells a loop over all cases which of them to try: every one, and with less than the full effort the first one
+// and then every 11th (every 17th under sanitizers). The length of an inner loop is seldom a multiple of these, so
+// that cases of all kinds are tried.
 //
 //   CasesInTurn cases;
 //   for (const Step& step : AllSteps()) {
@@ -38,15 +81,16 @@ constexpr int LongCases(int cases) { return Cases(cases) / (kOneCaseOf == 1 ? 1 
 //   }
 class CasesInTurn {
  public:
-  bool IsNextTried() { return passed_++ % kStep == 0; }
+  bool IsNextTried() { return passed_++ % step_ == 0; }
 
  private:
-  static constexpr int kStep = kOneCaseOf == 1 ? 1 : 17;
-  int passed_ = 0;
+  const int64_t step_ = IsFullEffort() ? 1 : ChosenEffort().one_of + 1;
+  int64_t passed_ = 0;
 };
 
-// Tests that read every file of a corpus leave out longer ones, in bytes, under sanitizers.
-inline constexpr size_t kLongestText = kOneCaseOf == 1 ? SIZE_MAX : 50'000;
+// For tests that read every file of a corpus.
+inline constexpr int kOneCaseOf = kIsSanitized ? 16 : 1;
+inline constexpr size_t kLongestText = kIsSanitized ? 50'000 : SIZE_MAX;
 
 }  // namespace xla_indexing
 

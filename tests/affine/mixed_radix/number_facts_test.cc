@@ -250,7 +250,7 @@ bool IsTrue(const FactsOf& facts, int64_t size, int64_t x) {
 // What one linear source says follows from what another says, if it is said to.
 TEST(NumberFactsTest, WhatIsSaidFollows) {
   int following = 0;
-  for (uint64_t seed = 0; seed < Cases(40000); ++seed) {
+  for (int seed = 0; seed < Cases(40000); ++seed) {
     Random random(seed);
     PositionalState state;
     const int64_t size = random.Pick(Values{4, 6, 8, 12});

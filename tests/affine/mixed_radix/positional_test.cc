@@ -160,7 +160,7 @@ class Chain {
 };
 
 TEST(PositionalTest, NumbersAreTheIndicesOfEveryElement) {
-  for (uint64_t seed = 0; seed < Cases(8000); ++seed) {
+  for (int seed = 0; seed < Cases(8000); ++seed) {
     Random random(seed);
     Values sizes;
     for (int64_t i = random.Between(1, 4); i > 0; --i) sizes.push_back(random.Between(1, 7));

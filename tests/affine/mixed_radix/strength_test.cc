@@ -88,7 +88,7 @@ class StrengthTest : public ::testing::Test {
 
   // An expression that is measured, or one of several where there is less time.
   void Take(AffineExpr e) {
-    if (taken_++ % kOneCaseOf != 0) return;
+    if (taken_++ % ChosenEffort().one_of != 0) return;
     exprs_.push_back(e);
     Know(e);
   }

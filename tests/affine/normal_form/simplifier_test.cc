@@ -226,7 +226,7 @@ TEST_F(SimplifierTest, ManyDivisionsEndInReasonableTime) {
 TEST_F(SimplifierTest, RandomExpressionsKeepTheirValues) {
   RandomExpr random(&context_, 20240601);
   int not_stable = 0;
-  constexpr int kCases = Cases(6000);
+  const int kCases = Cases(6000);
   for (int i = 0; i < kCases; ++i) {
     int num_dims = static_cast<int>(random.Int(1, 3));
     std::vector<Interval> box = random.Box(num_dims, 9);

@@ -69,7 +69,7 @@ TEST_F(ShortestFormTest, DivisionsOfTwoVariablesOfFewValuesKeepTheirValues) {
                           std::vector<Interval>{Interval::Closed(-2, 3), Interval::Closed(0, 1)}}) {
     for (int64_t m = 2; m <= 13; ++m) {
       for (int64_t a = -m; a <= m; ++a) {
-        for (int64_t b = 1 - m; b <= m; b += kOneCaseOf) {
+        for (int64_t b = 1 - m; b <= m; b += ChosenEffort().one_of) {
           for (int64_t c = 0; c < m; ++c) {
             const AffineExpr y = D(0) * a + D(1) * b + c;
             for (const AffineExpr e : {y.floorDiv(m), y % m, y.floorDiv(m) % 3}) {

@@ -117,7 +117,7 @@ TEST(KeptAnswersTest, EarlierQuestionsChangeNoAnswerAboutAComputation) {
 TEST(KeptAnswersTest, ModulesMayEndBeforeTheIndexer) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   HloIndexer indexer(&context);
-  for (uint64_t seed = 0; seed < Cases(40); ++seed) {
+  for (int seed = 0; seed < Cases(40); ++seed) {
     for (const uint64_t again : {seed, seed + 1, seed}) {
       const auto module = Parse(again % 2 == 0 ? RandomCallsOfEqualComputations(again)
                                                : RandomReadsOfOffsets(again));

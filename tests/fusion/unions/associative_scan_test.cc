@@ -215,7 +215,7 @@ TEST(AssociativeScanTest, AScanInHalvesReadsWhatIsBeforeEachElement) {
     ExpectTriangles(size, /*of_pairs=*/false, 1, /*in_halves=*/true);
     ExpectTriangles(size, /*of_pairs=*/true, 1, /*in_halves=*/true);
   }
-  ExpectTriangles(kOneCaseOf == 1 ? 64 : 24, /*of_pairs=*/false, 1, /*in_halves=*/true);
+  ExpectTriangles(IsFullEffort() ? 64 : 24, /*of_pairs=*/false, 1, /*in_halves=*/true);
   ExpectTriangles(7, /*of_pairs=*/true, 3, /*in_halves=*/true);
 }
 

@@ -585,11 +585,11 @@ class Rebuilder {
 };
 
 TEST(BuilderRebuilds, RandomModulesOfEveryOpcode) {
-  constexpr int kModulesOfEach = Cases(48);
+  const int modules_of_each = Cases(48);
   EXPECT_EQ(RandomOpcodes().size(), static_cast<size_t>(kOpcodeCount));
   int64_t inferred = 0;
   for (const HloOpcode opcode : RandomOpcodes()) {
-    for (uint64_t seed = 0; seed < kModulesOfEach; ++seed) {
+    for (int seed = 0; seed < modules_of_each; ++seed) {
       const std::string text = RandomOperationModule(opcode, seed);
       const auto module = ParseModule(text);
       ASSERT_TRUE(module.ok()) << module.status();

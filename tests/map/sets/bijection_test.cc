@@ -178,7 +178,7 @@ TEST_F(BijectionTest, BijectionsOntoBoxesAgreeWithEnumeration) {
 TEST_F(BijectionTest, ChainsOfReshapesAreShownWithoutEnumeration) {
   SmallMaps maps(23, &context_);
   int yes = 0;
-  constexpr int kChains = Cases(2000);
+  const int kChains = Cases(2000);
   for (int i = 0; i < kChains; ++i) {
     std::vector<int64_t> sizes;
     const IndexingMap map = maps.Chain(&sizes);

@@ -21,7 +21,7 @@ TEST_F(HullTest, OneSumOfTwoVariablesLeavesTheHull) {
       for (int64_t size = 2; size <= 6; ++size) {
         for (int64_t lower = -9; lower <= 12; ++lower) {
           for (int64_t width = 0; width <= 3; ++width) {
-            if (a == 0 || ++count % kOneCaseOf != 0) continue;
+            if (a == 0 || ++count % ChosenEffort().one_of != 0) continue;
             const int64_t upper = lower + width;
             std::optional<Interval> x_hull, y_hull;
             for (int64_t x = -1; x < size - 1; ++x) {

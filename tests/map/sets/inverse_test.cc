@@ -145,7 +145,7 @@ TEST_F(InverseTest, SaysWhyThereIsNone) {
 TEST_F(InverseTest, ChainsOfReshapesAreInverted) {
   SmallMaps maps(31, &context_);
   int inverted = 0;
-  constexpr int kChains = Cases(3000);
+  const int kChains = Cases(3000);
   for (int i = 0; i < kChains; ++i) {
     std::vector<int64_t> sizes;
     const IndexingMap map = maps.Chain(&sizes);

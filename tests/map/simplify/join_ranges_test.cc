@@ -73,7 +73,7 @@ std::set<std::vector<int64_t>> Image(const IndexingMap& map) {
 
 TEST_F(JoinRangesTest, TheRelationStaysTheSame) {
   int joined = 0;
-  for (uint64_t seed = 0; seed < Cases(3000); ++seed) {
+  for (int seed = 0; seed < Cases(3000); ++seed) {
     Random random(seed);
     const int64_t n = random.Between(1, 4), c = random.Between(-2, 3);
     const int64_t low = random.Between(-2, 2), first = random.Between(-2, 2);

@@ -84,7 +84,7 @@ TEST_F(RangeDigitsTest, ARemainderWithARuntimeVariableStays) {
 
 TEST_F(RangeDigitsTest, RemaindersThatBecomeVariablesAreTheSameRelation) {
   int replaced = 0;
-  for (uint64_t seed = 0; seed < Cases(20000); ++seed) {
+  for (int seed = 0; seed < Cases(20000); ++seed) {
     Random random(seed);
     const int64_t n = random.Between(2, 7);
     const auto remainder = [&] {
@@ -143,7 +143,7 @@ TEST_F(RangeDigitsTest, TheRelationStaysTheSame) {
   int split = 0;
   int with_constraints = 0;
   int without_equality = 0;
-  for (uint64_t seed = 0; seed < Cases(40000); ++seed) {
+  for (int seed = 0; seed < Cases(40000); ++seed) {
     Random random(seed);
     const auto occurrence = [&] {
       const std::string s = absl::StrCat("s0 * ", random.OneIn(4) ? random.Between(-2, 3) : 1);

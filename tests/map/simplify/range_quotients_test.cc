@@ -87,7 +87,7 @@ TEST_F(RangeQuotientsTest, NumbersAtTheEndsOfInt64StayInRange) {
 TEST_F(RangeQuotientsTest, TheRelationStaysTheSame) {
   int replaced = 0;
   int with_other_constraints = 0;
-  for (uint64_t seed = 0; seed < Cases(40000); ++seed) {
+  for (int seed = 0; seed < Cases(40000); ++seed) {
     Random random(seed);
     const int64_t divisor = random.Between(2, 4);
     const int64_t of_d0 = random.Between(-3, 3);
@@ -131,7 +131,7 @@ TEST_F(RangeQuotientsTest, TheRelationStaysTheSame) {
 TEST_F(RangeQuotientsTest, SeveralQuotientsAtOnceLeaveTheRelationTheSame) {
   int with_two = 0;
   int in_common = 0;
-  for (uint64_t seed = 0; seed < Cases(20000); ++seed) {
+  for (int seed = 0; seed < Cases(20000); ++seed) {
     Random random(seed);
     const auto sign = [&random] { return random.OneIn(2) ? 1 : -1; };
     const bool is_in_common = random.OneIn(4);

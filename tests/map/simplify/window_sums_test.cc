@@ -132,7 +132,7 @@ TEST_F(WindowSumsTest, TheRelationStaysTheSame) {
   int negative = 0;
   int with_constraints = 0;
   int with_divisions = 0;
-  for (uint64_t seed = 0; seed < Cases(40000); ++seed) {
+  for (int seed = 0; seed < Cases(40000); ++seed) {
     Random random(seed);
     const int64_t n = random.Between(1, 3) * (random.OneIn(2) ? 1 : -1);
     const int64_t scale = random.OneIn(3) ? random.Between(-2, 2) : 1;

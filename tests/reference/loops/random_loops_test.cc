@@ -549,11 +549,7 @@ void CheckRandomLoops(uint64_t first_seed, int loops, const LoopForm& form, int 
   EXPECT_GE(100 * counted.exact, percent_exact * counted.all);
 }
 
-// How many loops each test below makes: as many as usual times XLA_INDEXING_RANDOM_LOOPS.
-int Loops(int usual) {
-  const char* factor = std::getenv("XLA_INDEXING_RANDOM_LOOPS");
-  return std::max(1, Cases(usual)) * (factor == nullptr ? 1 : std::atoi(factor));
-}
+int Loops(int all) { return std::max(1, Cases(all)); }
 
 TEST(RandomLoopsTest, AgreeWithTheReference) {
   for (const int64_t count : {0, 1, 2, 5}) {

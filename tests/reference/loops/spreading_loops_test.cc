@@ -65,13 +65,13 @@ std::string SpreadingText(const Loop& loop, int limit) {
 
 // Limits as SpreadingText takes them.
 std::vector<int> CommonLimits() {
-  return kOneCaseOf == 1 ? std::vector<int>{0, 1, 2, 3, 5, 17, -1} : std::vector<int>{0, 3, -1};
+  return IsFullEffort() ? std::vector<int>{0, 1, 2, 3, 5, 17, -1} : std::vector<int>{0, 3, -1};
 }
 
 // Checks the loop; all of its entries have to be exact.
 void CheckSpreading(const Loop& loop, const std::vector<int>& limits = CommonLimits()) {
   // A program that reads its limit reads another one with each.
-  const uint64_t seeds = kOneCaseOf == 1 ? 6 : 2;
+  const uint64_t seeds = IsFullEffort() ? 6 : 2;
   for (const int limit : limits) {
     const std::string text = SpreadingText(loop, limit);
     for (uint64_t seed = 0; seed < (limit < 0 ? seeds : 1); ++seed) {
@@ -207,8 +207,8 @@ TEST(SpreadingLoopsTest, Rolls) {
 // Rotated and turned round, and dimensions that change places: every power of some number adds
 // constants.
 TEST(SpreadingLoopsTest, Turns) {
-  const std::vector<int> limits = kOneCaseOf == 1 ? std::vector<int>{0, 1, 2, 3, 17, 64, 300, -1}
-                                                  : std::vector<int>{1, 3, 17, -1};
+  const std::vector<int> limits = IsFullEffort() ? std::vector<int>{0, 1, 2, 3, 17, 64, 300, -1}
+                                                 : std::vector<int>{1, 3, 17, -1};
   for (const int by : {1, 2}) {
     CheckSpreading(
         {{"f32[5]"}, Rolled("r", "x", 5, by) + " u = f32[5] reverse(r), dimensions={0}\n", {"u"}},

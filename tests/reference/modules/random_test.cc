@@ -1,35 +1,28 @@
 // The library against the reference, on random modules.
 //
-// The number of modules is the environment variable XLA_INDEXING_RANDOM_MODULES, 20,000 where it is
-// not given: half of them of single operations, half of fusions. The seeds are 0, 1, 2, ..; a
-// failure names its seed.
+// 20,000 modules are all of them (tests/testing/effort.h): half of them of single operations, half of
+// fusions. The seeds are 0, 1, 2, ..; a failure names its seed.
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/reference/judge/check_module.h"
+#include "tests/testing/effort.h"
 #include "tests/testing/random/random_hlo.h"
 #include "xla_indexing/hlo/types/opcode.h"
 
 namespace xla_indexing::reference {
 namespace {
 
-constexpr int64_t kDefaultModules = 20000;
 constexpr int64_t kFusionShards = 8;
 
-int64_t ModuleCount() {
-  int64_t count = 0;
-  const char* text = std::getenv("XLA_INDEXING_RANDOM_MODULES");
-  return text != nullptr && absl::SimpleAtoi(text, &count) ? count : kDefaultModules;
-}
+int64_t ModuleCount() { return Cases(20000); }
 
 int64_t DivideRoundingUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 

@@ -311,7 +311,7 @@ std::string RandomMapText(Random& random, std::vector<int64_t>* dim_sizes,
 }
 
 TEST(SymbolicTileProperty, RandomMapsReadWhatTheirTilesSay) {
-  constexpr int kMaps = Cases(20000);
+  const int kMaps = Cases(20000);
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   Tally tally;
   for (int i = 0; i < kMaps; ++i) {
@@ -361,7 +361,7 @@ bool Contains(mlir::IntegerSet set, const std::vector<int64_t>& sizes) {
 
 // What conditions say is what is found, for all sizes of a map.
 TEST(SymbolicTileProperty, ConditionsHoldForJustTheExactSizes) {
-  constexpr int kMaps = Cases(2000);
+  const int kMaps = Cases(2000);
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   int64_t cases = 0;
   int64_t wrong = 0;
@@ -427,7 +427,7 @@ std::vector<TileCondition> ClausesOf(const SymbolicTile& tile) {
 }
 
 TEST(SymbolicTileProperty, ExpressionsSayWhatFullTilesAre) {
-  constexpr int kMaps = Cases(5000);
+  const int kMaps = Cases(5000);
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   int64_t cases = 0;
   for (int i = 0; i < kMaps; ++i) {
@@ -577,7 +577,7 @@ void CheckMasks(const IndexingMap& map, const std::vector<int64_t>& dim_sizes,
 }
 
 TEST(SymbolicTileProperty, MaskedTilesReadWhatTheirBoundsLeave) {
-  constexpr int kMaps = Cases(20000);
+  const int kMaps = Cases(20000);
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   MaskTally tally;
   for (int i = 0; i < kMaps; ++i) {

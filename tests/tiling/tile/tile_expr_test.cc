@@ -165,7 +165,7 @@ Valued RandomExpr(Random& random, const std::vector<int64_t>& t, const std::vect
 TEST(TileExprTest, RandomExpressionsHaveTheValuesThatTheyAreMadeOf) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   int64_t affine = 0;
-  constexpr int kExprs = Cases(20000);
+  const int kExprs = Cases(20000);
   for (int i = 0; i < kExprs; ++i) {
     Random random(i);
     const std::vector<int64_t> t = {random.Between(1, 20), random.Between(1, 20)};

@@ -127,7 +127,7 @@ std::string RandomPieceOfSeveral(Random* random, int64_t size, int64_t count, bo
 
 TEST_F(AlternationTest, RandomStepsAreClosedAsTheyAreOneByOne) {
   int closed = 0;
-  constexpr int kSteps = Cases(400);
+  const int kSteps = Cases(400);
   for (int seed = 0; seed < kSteps; ++seed) {
     Random random(seed);
     const int64_t size = random.Between(1, 7);

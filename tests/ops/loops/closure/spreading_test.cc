@@ -3,6 +3,7 @@
 
 #include "xla_indexing/ops/loops/closure/spreading.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -158,7 +159,7 @@ TEST_F(SpreadingTest, StepsOfTwoDimensionsSpreadAsTheyDoOneByOne) {
 // Windows of more steps than are taken one by one: intervals of distances, of some stride, that end
 // at the border; with what stays beside them, and with what the window adds in two iterations.
 TEST_F(SpreadingTest, LongWindowsSpreadAsTheirStepsDoOneByOne) {
-  constexpr int kWindows = kOneCaseOf == 1 ? 32 : 1;
+  const int kWindows = std::max(1, Cases(32));
   int spread = 0;
   for (int seed = 0; seed < kWindows; ++seed) {
     Random random(seed);
@@ -195,8 +196,8 @@ TEST_F(SpreadingTest, LongWindowsSpreadAsTheirStepsDoOneByOne) {
 
 // A window that ends before the border does, or leads from a part of the array only, stops.
 TEST_F(SpreadingTest, LongWindowsThatSomethingStopsDoNotSpread) {
-  const std::string window = absl::StrCat("(d0, d1)[s0] -> (d0 + 1, s0), domain: d0 in [0, ",
-                                          kOneCaseOf == 1 ? 2 : 1, "], ");
+  const std::string window =
+      absl::StrCat("(d0, d1)[s0] -> (d0 + 1, s0), domain: d0 in [0, ", kIsSanitized ? 1 : 2, "], ");
   EXPECT_TRUE(Check({window + "d1 in [0, 89], s0 in [0, 89], s0 - d1 in [-40, 40]"}));
   EXPECT_FALSE(Check({window + "d1 in [0, 89], s0 in [0, 49], s0 - d1 in [-40, 40]"}));
   EXPECT_FALSE(Check({window + "d1 in [0, 49], s0 in [0, 89], s0 - d1 in [-40, 40]"}));
