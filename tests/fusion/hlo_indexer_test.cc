@@ -10,7 +10,6 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/fusion/own_answers.h"
-#include "tests/testing/corpus.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/entries.h"
 #include "tests/testing/repeating_modules.h"
@@ -18,7 +17,6 @@
 #include "xla_indexing/fusion/parallel_indexing.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/text/parser.h"
-#include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 #include "xla_indexing/ops/rules/frame/operation_maps.h"
 
@@ -283,20 +281,6 @@ TEST(HloIndexerTest, OperationsAcrossDevicesHaveTheMapsThatEachHasForItself) {
     shared += CheckModule(*module);
   }
   EXPECT_GT(shared, 3 * static_cast<int64_t>(Cases(30)));
-}
-
-TEST(HloIndexerTest, RealModulesHaveTheMapsThatTheirInstructionsHave) {
-  XLA_INDEXING_SKIP_WITHOUT_CORPUS();
-  int64_t shared = 0;
-  ForEachCorpusFile([&](const std::string& name, const std::string& text) {
-    if (text.size() > kLongestText) return;
-    SCOPED_TRACE(name);
-    for (const auto& module : ParseModules({name, text})) {
-      if (!module.ok() || !VerifyModule(**module).ok()) continue;
-      shared += CheckModule(**module);
-    }
-  });
-  EXPECT_GT(shared, Cases(10000));
 }
 
 }  // namespace

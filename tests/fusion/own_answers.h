@@ -47,12 +47,12 @@ inline InstructionIndexing Own(const HloInstruction& instruction, Direction dire
 }
 
 // The number of instructions with operands that were given what another was given before, to the
-// input. All have the maps that each has for itself, as they are defined and simplified.
-inline int64_t CheckModule(const HloModule& module, const FusionOptions& options = {}) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  HloIndexer indexer(&context, options);
+// input. All have the maps that each has for itself, as they are defined and simplified. `indexer` may have been
+// asked before; it has `context` and `options`.
+inline int64_t CheckModule(const HloModule& module, HloIndexer& indexer, mlir::MLIRContext* context,
+                           const FusionOptions& options) {
   // Is asked for simplified maps first.
-  HloIndexer simplifying(&context, options);
+  HloIndexer simplifying(context, options);
   // The first question is answered without regard to others.
   for (HloIndexer* each : {&indexer, &simplifying}) {
     const HloInstruction* root = module.entry_computation()->root_instruction();
@@ -69,7 +69,7 @@ inline int64_t CheckModule(const HloModule& module, const FusionOptions& options
       if (!entries.ok() || !simplified.ok() || !simplified_later.ok()) return shared;
       // What is found and simplified in one question may take no more than the indexer's question.
       const QuestionBudget question;
-      InstructionIndexing own = Own(*instruction, direction, &context, options);
+      InstructionIndexing own = Own(*instruction, direction, context, options);
       EXPECT_TRUE(AreEqual(**entries, own)) << instruction->ToString();
       for (IndexingEntry& entry : own) entry.indexing.Simplify();
       std::erase_if(own, [](const IndexingEntry& entry) { return entry.indexing.empty(); });
@@ -80,6 +80,12 @@ inline int64_t CheckModule(const HloModule& module, const FusionOptions& options
     }
   }
   return shared;
+}
+
+inline int64_t CheckModule(const HloModule& module, const FusionOptions& options = {}) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  HloIndexer indexer(&context, options);
+  return CheckModule(module, indexer, &context, options);
 }
 
 inline std::unique_ptr<HloModule> Parse(const std::string& text) {

@@ -9,7 +9,6 @@
 #ifndef XLA_INDEXING_TESTS_TESTING_EFFORT_H_
 #define XLA_INDEXING_TESTS_TESTING_EFFORT_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -87,10 +86,6 @@ class CasesInTurn {
   const int64_t step_ = IsFullEffort() ? 1 : ChosenEffort().one_of + 1;
   int64_t passed_ = 0;
 };
-
-// For tests that read every file of a corpus.
-inline constexpr int kOneCaseOf = kIsSanitized ? 16 : 1;
-inline constexpr size_t kLongestText = kIsSanitized ? 50'000 : SIZE_MAX;
 
 }  // namespace xla_indexing
 

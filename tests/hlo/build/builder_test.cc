@@ -16,9 +16,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "parse_helpers.h"
-#include "tests/testing/corpus.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/random/random_hlo.h"
+#include "tests/testing/rebuilder.h"
 #include "xla_indexing/hlo/model/equality.h"
 #include "xla_indexing/hlo/text/parser.h"
 #include "xla_indexing/hlo/verify/shape_inference.h"
@@ -498,92 +498,6 @@ TEST(Builder, SetsRowMajorLayoutsWhereNoneAreGiven) {
 
 // --- Every operation
 
-// Builds a module again, instruction by instruction; shapes are left to the builder where that
-// gives the same one and `infers` is set.
-class Rebuilder {
- public:
-  Rebuilder(const HloModule& original, bool infers)
-      : original_(original), infers_(infers), copy_(original.name()) {}
-
-  absl::Status Run() {
-    for (const ModuleAttribute& attribute : original_.attributes()) {
-      copy_.SetAttribute(attribute.name, attribute.text);
-    }
-    copy_.SetStackFrameTables(original_.stack_frame_tables());
-    for (const HloComputation* computation : original_.computations()) {
-      HloComputation* copy = copy_.AddComputation(computation->name());
-      computations_[computation] = copy;
-      if (computation == original_.entry_computation()) copy_.SetEntry(copy);
-      copy->SetExecutionThread(computation->execution_thread());
-      HloBuilder builder(copy, {.rule = BroadcastRule::kNone});
-      for (const HloInstruction* instruction : computation->instructions()) {
-        const auto built = Build(*instruction, &builder);
-        if (!built.ok()) return built.status();
-        instructions_[instruction] = *built;
-      }
-      const absl::Status status = builder.SetRoot(instructions_[computation->root_instruction()]);
-      if (!status.ok()) return status;
-    }
-    std::string difference;
-    if (!ModulesEqual(original_, copy_, &difference)) return absl::InternalError(difference);
-    return CheckBuiltModule(copy_);
-  }
-
-  int64_t inferred_count() const { return inferred_count_; }
-
- private:
-  template <typename T>
-  using Pointers = std::vector<const T*>;
-
-  absl::StatusOr<const HloInstruction*> Build(const HloInstruction& i, HloBuilder* builder) {
-    std::vector<const HloInstruction*> operands;
-    for (const HloInstruction* operand : i.operands()) operands.push_back(instructions_[operand]);
-    InstructionDetails details{.name = i.name(), .shape = i.shape()};
-    for (const Attribute& attribute : i.attributes()) {
-      if (attribute.name.empty()) continue;
-      details.attributes.push_back(attribute);
-      AttributeValue& value = details.attributes.back().value;
-      if (const auto* one = std::get_if<const HloComputation*>(&value)) {
-        value = computations_.at(*one);
-      } else if (const auto* all = std::get_if<absl::Span<const HloComputation* const>>(&value)) {
-        Pointers<HloComputation>& mapped = called_.emplace_back();
-        for (const HloComputation* computation : *all) {
-          mapped.push_back(computations_.at(computation));
-        }
-        value = absl::Span<const HloComputation* const>(mapped);
-      } else if (const auto* before =
-                     std::get_if<absl::Span<const HloInstruction* const>>(&value)) {
-        Pointers<HloInstruction>& mapped = preceding_.emplace_back();
-        for (const HloInstruction* instruction : *before) {
-          mapped.push_back(instructions_.at(instruction));
-        }
-        value = absl::Span<const HloInstruction* const>(mapped);
-      }
-    }
-    if (i.opcode() == HloOpcode::kParameter) {
-      return builder->AddParameter(i.parameter_number(), i.shape(), i.name(), details.attributes);
-    }
-    if (i.opcode() == HloOpcode::kConstant) {
-      return builder->AddConstant(*i.literal(), i.name(), details.attributes);
-    }
-    const absl::StatusOr<Shape> inferred = InferShape(i);
-    if (infers_ && inferred.ok() && *inferred == i.shape()) {
-      ++inferred_count_;
-      details.shape.reset();
-    }
-    return builder->Add(i.opcode(), operands, details);
-  }
-
-  const HloModule& original_;
-  bool infers_;
-  HloModule copy_;
-  int64_t inferred_count_ = 0;
-  std::map<const HloComputation*, const HloComputation*> computations_;
-  std::map<const HloInstruction*, const HloInstruction*> instructions_;
-  std::vector<Pointers<HloComputation>> called_;
-  std::vector<Pointers<HloInstruction>> preceding_;
-};
-
 TEST(BuilderRebuilds, RandomModulesOfEveryOpcode) {
   const int modules_of_each = Cases(48);
   EXPECT_EQ(RandomOpcodes().size(), static_cast<size_t>(kOpcodeCount));
@@ -600,20 +514,6 @@ TEST(BuilderRebuilds, RandomModulesOfEveryOpcode) {
     }
   }
   EXPECT_GT(inferred, kOpcodeCount);
-}
-
-TEST(BuilderRebuilds, EveryModuleOfTheCorpusThatVerifies) {
-  XLA_INDEXING_SKIP_WITHOUT_CORPUS();
-  int64_t rebuilt = 0;
-  ForEachCorpusFile([&](const std::string& name, const std::string& text) {
-    for (const auto& module : ParseModules({name, text})) {
-      if (!module.ok() || !CheckBuiltModule(**module).ok()) continue;
-      const absl::Status status = Rebuilder(**module, /*infers=*/true).Run();
-      EXPECT_TRUE(status.ok()) << name << ": " << status;
-      ++rebuilt;
-    }
-  });
-  EXPECT_EQ(rebuilt, 393);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "xla_indexing/query/index_structure/index_structure.h"
 
-#include <cstddef>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,12 +9,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
-#include "tests/testing/corpus.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/text/parser.h"
-#include "xla_indexing/hlo/types/opcode.h"
-#include "xla_indexing/hlo/verify/verifier.h"
 
 namespace xla_indexing {
 namespace {
@@ -458,73 +453,6 @@ TEST_F(IndexStructureTest, ConcatenationsWithAFillAreWrittenPartByPart) {
   EXPECT_EQ(structure.name, "concatenation of 2: slice; copy; fill") << structure.reason;
   EXPECT_EQ(structure.in_bounds.reason, "some elements are filled");
   EXPECT_THAT(Rewritten(text), HasSubstr("padding=0_3"));
-}
-
-// The table of docs/queries.md, by opcode.
-struct StructureTally {
-  std::map<std::string, int> forms;
-  int count = 0;
-  int sorted = 0;
-  int unique = 0;
-  int in_bounds = 0;
-  int replaced = 0;
-};
-using Tallies = std::map<std::string, StructureTally>;
-
-std::string FormText(const IndexStructure& structure) {
-  const std::string form = structure.name.substr(0, structure.name.find(':'));
-  const size_t where = form.find(" where ");
-  return where == std::string::npos ? form
-                                    : absl::StrCat(form.substr(0, where), " under a condition");
-}
-
-void CountStructures(const std::string& directory, Tallies* tallies) {
-  ForEachCorpusFile(
-      [&](const std::string& name, const std::string& text) {
-        for (const auto& module : ParseModules({name, text})) {
-          if (!module.ok() || !VerifyModule(**module).ok()) continue;
-          mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-          for (const HloComputation* computation : (*module)->computations()) {
-            const auto structures = IndexStructuresOf(*computation, &context);
-            ASSERT_TRUE(structures.ok()) << structures.status();
-            for (const auto& [instruction, structure] : *structures) {
-              // What has a name is rewritten, or there is a reason why not.
-              const bool is_named = structure.name != "unrecognised";
-              EXPECT_EQ(is_named && !structure.replacement.gather && !structure.replacement.scatter,
-                        !structure.not_replaced.empty())
-                  << structure.name << structure.not_replaced;
-              StructureTally& tally = (*tallies)[std::string(OpcodeName(instruction->opcode()))];
-              ++tally.count;
-              ++tally.forms[FormText(structure)];
-              tally.sorted += structure.sorted.holds == Answer::kYes ? 1 : 0;
-              tally.unique += structure.unique.holds == Answer::kYes ? 1 : 0;
-              tally.in_bounds += structure.in_bounds.holds == Answer::kYes ? 1 : 0;
-              tally.replaced +=
-                  structure.replacement.gather || structure.replacement.scatter ? 1 : 0;
-            }
-          }
-          const auto rewritten = RewriteIndices(**module, &context);
-          EXPECT_TRUE(rewritten.ok()) << name << ": " << rewritten.status();
-        }
-      },
-      directory);
-}
-
-TEST(IndexStructureCorpusTest, EveryModuleIsRewrittenIntoOneThatVerifies) {
-  XLA_INDEXING_SKIP_WITHOUT_CORPUS();
-  XLA_INDEXING_SKIP_WITHOUT(XLA_INDEXING_CORPUS_JAX);
-  for (const std::string directory : {XLA_INDEXING_CORPUS_JAX, XLA_INDEXING_CORPUS}) {
-    Tallies tallies;
-    CountStructures(directory, &tallies);
-    EXPECT_FALSE(tallies.empty());
-    for (const auto& [opcode, tally] : tallies) {
-      std::cout << opcode << " " << tally.count << ", sorted " << tally.sorted << ", unique "
-                << tally.unique << ", in bounds " << tally.in_bounds << ", rewritten "
-                << tally.replaced;
-      for (const auto& [name, count] : tally.forms) std::cout << "; " << name << " " << count;
-      std::cout << "\n";
-    }
-  }
 }
 
 }  // namespace
