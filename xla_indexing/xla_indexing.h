@@ -61,7 +61,6 @@
 #include "xla_indexing/base/check.h"
 #include "xla_indexing/base/diagnostic.h"
 #include "xla_indexing/base/memory/copy_on_write.h"
-#include "xla_indexing/base/memory/remembered.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_view.h"

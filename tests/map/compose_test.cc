@@ -57,14 +57,14 @@ void NameSome(IndexingMap* map, const std::string& prefix) {
   for (int i = 0; i < map->num_runtimes(); i += 2) map->mutable_runtime(i).name = name(20 + i);
 }
 
-std::vector<mlir::StringAttr> NamesIn(llvm::ArrayRef<Variable> variables) {
-  std::vector<mlir::StringAttr> names;
+std::vector<VariableName> NamesIn(llvm::ArrayRef<Variable> variables) {
+  std::vector<VariableName> names;
   for (const Variable& variable : variables) names.push_back(variable.name);
   return names;
 }
 
-std::vector<mlir::StringAttr> Both(llvm::ArrayRef<Variable> a, llvm::ArrayRef<Variable> b) {
-  std::vector<mlir::StringAttr> names = NamesIn(a);
+std::vector<VariableName> Both(llvm::ArrayRef<Variable> a, llvm::ArrayRef<Variable> b) {
+  std::vector<VariableName> names = NamesIn(a);
   for (const Variable& variable : b) names.push_back(variable.name);
   return names;
 }

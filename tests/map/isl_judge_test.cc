@@ -26,6 +26,7 @@ TEST(IslJudgeTest, IsSkippedBecauseLibislWasNotFound) {
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/map/isl_judge.h"
 #include "tests/map/random_map.h"

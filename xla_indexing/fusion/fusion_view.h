@@ -55,9 +55,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
@@ -133,7 +133,7 @@ class FusionView {
   std::vector<const HloInstruction*> roots_;
   std::vector<const HloInstruction*> operands_;
   std::vector<const HloInstruction*> originals_;  // by position of the copy
-  absl::flat_hash_map<const HloInstruction*, absl::InlinedVector<const HloInstruction*, 1>> copies_;
+  std::unordered_map<const HloInstruction*, absl::InlinedVector<const HloInstruction*, 1>> copies_;
 };
 
 }  // namespace xla_indexing

@@ -17,6 +17,7 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
 
@@ -71,22 +72,43 @@ llvm::SmallVector<Interval, 4> BoundsOf(llvm::ArrayRef<Variable> variables) {
 
 }  // namespace
 
-IndexingMap::IndexingMap(mlir::MLIRContext* context) : affine_map_(mlir::AffineMap::get(context)) {}
+VariableName::VariableName(mlir::StringAttr name) : attribute_(name.getAsOpaquePointer()) {}
+
+llvm::StringRef VariableName::text() const {
+  if (attribute_ == nullptr) return {};
+  // MLIR's attributes are pointers, and their text is where the context keeps it.
+  return mlir::cast<mlir::StringAttr>(mlir::Attribute::getFromOpaquePointer(attribute_)).getValue();
+}
+
+IndexingMap::IndexingMap(mlir::MLIRContext* context) {
+  SetAffineMap(mlir::AffineMap::get(context));
+}
+
+void IndexingMap::SetAffineMap(mlir::AffineMap affine_map) {
+  affine_map_ = affine_map.getAsOpaquePointer();
+  results_ = affine_map.getResults();
+}
+
+mlir::AffineMap IndexingMap::affine_map() const {
+  return mlir::AffineMap::getFromOpaquePointer(affine_map_);
+}
+
+mlir::MLIRContext* IndexingMap::context() const { return affine_map().getContext(); }
 
 // Callers give all parts away, whichever of them is kept as it is.
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
 IndexingMap::IndexingMap(PartsFit, mlir::AffineMap affine_map, Variables dims, Variables ranges,
                          // NOLINTNEXTLINE(performance-unnecessary-value-param)
                          Variables runtimes, Constraints constraints)
-    : affine_map_(affine_map),
-      variables_(std::move(dims)),
+    : variables_(std::move(dims)),
       num_dims_(static_cast<int>(variables_.size())),
       num_ranges_(static_cast<int>(ranges.size())) {
   variables_.append(ranges);
   variables_.append(runtimes);
-  Check(affine_map_ && affine_map_.getNumDims() == static_cast<unsigned>(num_dims_) &&
-            affine_map_.getNumInputs() == variables_.size(),
+  Check(affine_map && affine_map.getNumDims() == static_cast<unsigned>(num_dims_) &&
+            affine_map.getNumInputs() == variables_.size(),
         "IndexingMap: the affine map has other numbers of variables");
+  SetAffineMap(affine_map);
   if (!constraints.empty()) SetConstraints(std::move(constraints));
 }
 

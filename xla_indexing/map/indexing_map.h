@@ -28,6 +28,7 @@
 #ifndef XLA_INDEXING_MAP_INDEXING_MAP_H_
 #define XLA_INDEXING_MAP_INDEXING_MAP_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <string>
@@ -38,20 +39,43 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 #include "mlir/IR/AffineExpr.h"
-#include "mlir/IR/AffineMap.h"
-#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/affine/rule_trace.h"
 #include "xla_indexing/base/check.h"
 #include "xla_indexing/base/numbers/interval.h"
 
+// Whoever looks into an affine map, or makes names, includes mlir/IR/AffineMap.h or
+// mlir/IR/BuiltinAttributes.h: a third of what the headers of this library would cost to compile.
+namespace mlir {
+class AffineMap;
+class StringAttr;
+}  // namespace mlir
+
 namespace xla_indexing {
+
+// A name that an MLIRContext keeps, so that it is no larger than a pointer; null where there is none.
+class VariableName {
+ public:
+  VariableName() = default;
+  VariableName(mlir::StringAttr name);  // NOLINT(google-explicit-constructor): the same in short
+
+  explicit operator bool() const { return attribute_ != nullptr; }
+  // Empty where there is none.
+  llvm::StringRef text() const;
+
+  friend bool operator==(VariableName a, VariableName b) = default;
+
+ private:
+  const void* attribute_ = nullptr;
+};
 
 // A variable's closed interval and, optionally, its name. Without a name it prints as d0, s0 or rt0
 // by kind and position. Names are presentation: equality and hashing of maps ignore them.
 struct Variable {
   Interval bounds;
-  mlir::StringAttr name;  // null: the default name
+  VariableName name;  // null: the default name
 };
 
 // expr in interval.
@@ -124,10 +148,10 @@ class IndexingMap {
   static absl::Status VerifyExpr(mlir::AffineExpr expr, int num_dims, int num_symbols,
                                  mlir::MLIRContext* context);
 
-  mlir::MLIRContext* context() const { return affine_map_.getContext(); }
-  mlir::AffineMap affine_map() const { return affine_map_; }
-  llvm::ArrayRef<mlir::AffineExpr> results() const { return affine_map_.getResults(); }
-  int num_results() const { return static_cast<int>(affine_map_.getNumResults()); }
+  mlir::MLIRContext* context() const;
+  mlir::AffineMap affine_map() const;
+  llvm::ArrayRef<mlir::AffineExpr> results() const { return results_; }
+  int num_results() const { return static_cast<int>(results_.size()); }
 
   llvm::ArrayRef<Variable> dims() const {
     return llvm::ArrayRef<Variable>(variables_).take_front(num_dims_);
@@ -271,7 +295,10 @@ class IndexingMap {
   // Replaces the constraints by these, which may be in any order and several on one expression.
   void SetConstraints(Constraints constraints);
 
-  mlir::AffineMap affine_map_;
+  void SetAffineMap(mlir::AffineMap affine_map);
+
+  const void* affine_map_ = nullptr;          // as mlir::AffineMap::getAsOpaquePointer() says it
+  llvm::ArrayRef<mlir::AffineExpr> results_;  // of the affine map, where the context keeps them
   // Dimensions, range variables, runtime variables: few, mostly, and so in one place.
   Variables variables_;
   int num_dims_ = 0;

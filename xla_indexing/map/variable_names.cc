@@ -12,14 +12,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing::internal {
 namespace {
 
 absl::string_view CustomName(const Variable& variable) {
-  if (!variable.name) return {};
-  return absl::string_view(variable.name.getValue().data(), variable.name.getValue().size());
+  const llvm::StringRef name = variable.name.text();
+  return absl::string_view(name.data(), name.size());
 }
 
 bool HasUsableName(const Variable& variable) { return IsVariableName(CustomName(variable)); }

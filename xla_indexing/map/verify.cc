@@ -131,7 +131,7 @@ class ExprVerifier {
 absl::Status VerifyNames(llvm::ArrayRef<Variable> variables, VariableKind kind) {
   for (size_t i = 0; i < variables.size(); ++i) {
     if (!variables[i].name) continue;
-    const llvm::StringRef name = variables[i].name.getValue();
+    const llvm::StringRef name = variables[i].name.text();
     if (IsVariableName(absl::string_view(name.data(), name.size()))) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "the name '", name.str(), "' of ", DefaultVariableName(kind, i), " is not an identifier"));

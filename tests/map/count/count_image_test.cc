@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "mlir/IR/AffineMap.h"
 #include "tests/map/sets/small_maps.h"
 #include "tests/testing/effort.h"
 #include "xla_indexing/map/count/count_points.h"

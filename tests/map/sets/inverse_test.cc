@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "mlir/IR/AffineMap.h"
 #include "tests/map/sets/small_maps.h"
 #include "tests/testing/effort.h"
 #include "xla_indexing/map/sets/decide.h"

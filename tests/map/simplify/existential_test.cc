@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/seed.h"

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "mlir/IR/AffineMap.h"
 #include "tests/ops/indexing_test.h"
 #include "xla_indexing/hlo/text/parser.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"

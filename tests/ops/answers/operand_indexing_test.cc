@@ -13,6 +13,7 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
+#include "xla_indexing/ops/answers/remembered_maps.h"
 
 namespace xla_indexing::internal {
 namespace {

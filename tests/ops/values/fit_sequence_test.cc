@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/map/indexing_map.h"
 

@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text/text.h"

@@ -18,6 +18,7 @@
 #include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/ops/answers/map_builder.h"
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
+#include "xla_indexing/ops/answers/remembered_maps.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 #include "xla_indexing/ops/loops/body/loop_memo.h"
 #include "xla_indexing/ops/rules/frame/other_devices.h"

@@ -57,6 +57,7 @@
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/parts/direction.h"
 #include "xla_indexing/ops/answers/parts/indexing_options.h"
+#include "xla_indexing/ops/answers/remembered_maps.h"
 #include "xla_indexing/ops/rules/frame/computation_indexer.h"
 #include "xla_indexing/ops/rules/frame/passed_scalar.h"
 #include "xla_indexing/ops/values/passed_values.h"

@@ -33,7 +33,7 @@ AffineExpr MappingBuilder::Block(int64_t size) {
 }
 
 AffineExpr MappingBuilder::Loop(int64_t size) {
-  ranges_.push_back({Interval::OfSize(size), nullptr});
+  ranges_.push_back({Interval::OfSize(size), {}});
   return mlir::getAffineSymbolExpr(ranges_.size() - 1, context_);
 }
 

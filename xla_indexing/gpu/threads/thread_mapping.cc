@@ -141,8 +141,8 @@ absl::StatusOr<ThreadMapping> ParseThreadMapping(absl::string_view text,
   if (!map.ok()) return map.status();
   ThreadMapping mapping{*std::move(map), {}, {}, {}, {}, {}};
   const VariableNames names = NamesOf(mapping.map);
-  const bool has_names =
-      llvm::any_of(mapping.map.dims(), [](const Variable& dim) { return dim.name != nullptr; });
+  const bool has_names = llvm::any_of(
+      mapping.map.dims(), [](const Variable& dim) { return static_cast<bool>(dim.name); });
   absl::Status status = absl::OkStatus();
   // The name of each coordinate, in order, and which dimension has it.
   const auto take = [&](llvm::ArrayRef<absl::string_view> coordinates,

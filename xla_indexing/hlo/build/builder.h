@@ -42,11 +42,11 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -170,7 +170,7 @@ class HloBuilder {
   HloComputation* computation_;
   HloBuilderOptions options_;
   // How many names were made from each opcode.
-  absl::flat_hash_map<HloOpcode, int64_t> name_counts_;
+  std::map<HloOpcode, int64_t> name_counts_;
   std::vector<HloInstruction*> pending_;
   // The name reserved for the instruction that the pending ones are made for.
   absl::string_view reserved_name_;

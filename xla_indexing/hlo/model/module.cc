@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_set.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -371,12 +373,23 @@ int64_t NextSerialNumber() {
 
 }  // namespace
 
+struct HloModule::Tables {
+  absl::node_hash_set<Shape> shapes;
+  absl::flat_hash_map<absl::string_view, HloComputation*> by_name;
+};
+
 HloModule::HloModule(absl::string_view name)
-    : serial_number_(NextSerialNumber()), arena_(std::make_unique<Arena>()) {
+    : serial_number_(NextSerialNumber()),
+      arena_(std::make_unique<Arena>()),
+      tables_(std::make_unique<Tables>()) {
   SetName(name);
 }
 
 HloModule::~HloModule() = default;
+
+const Shape* HloModule::InternShape(const Shape& shape) {
+  return &*tables_->shapes.insert(shape).first;
+}
 
 void HloModule::SetName(absl::string_view name) { name_ = arena_->CopyString(name); }
 
@@ -403,8 +416,8 @@ const HloComputation* HloModule::entry_computation() const {
 }
 
 const HloComputation* HloModule::FindComputation(absl::string_view name) const {
-  const auto it = by_name_.find(name);
-  return it == by_name_.end() ? nullptr : it->second;
+  const auto it = tables_->by_name.find(name);
+  return it == tables_->by_name.end() ? nullptr : it->second;
 }
 
 int64_t HloModule::instruction_count() const {
@@ -451,7 +464,11 @@ HloComputation* HloModule::MakeComputation(absl::string_view owned_name) {
 bool HloModule::Adopt(HloComputation* computation) {
   computation->index_ = static_cast<int64_t>(computations_.size());
   computations_.push_back(computation);
-  return computation->name_.empty() || by_name_.try_emplace(computation->name_, computation).second;
+  return computation->name_.empty() || AddName(computation);
+}
+
+bool HloModule::AddName(HloComputation* computation) {
+  return tables_->by_name.try_emplace(computation->name_, computation).second;
 }
 
 }  // namespace xla_indexing

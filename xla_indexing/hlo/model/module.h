@@ -22,8 +22,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/node_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/model/computation.h"
@@ -102,7 +100,7 @@ class HloModule {
   HloComputation* AddComputation(absl::string_view name);
 
   // The one copy of `shape` that the module keeps.
-  const Shape* InternShape(const Shape& shape) { return &*shapes_.insert(shape).first; }
+  const Shape* InternShape(const Shape& shape);
   internal::Arena& arena() { return *arena_; }
 
   // The module as HLO text. Parses back to an equal module.
@@ -112,23 +110,27 @@ class HloModule {
   friend class internal::InstructionParser;
   friend class internal::ModuleParser;
 
+  // The shapes that are kept, and the computations by name.
+  struct Tables;
+
   // Makes a computation that is not yet in the list; `Adopt` puts it at the end. One without a name
   // is given one later. False if the name is taken.
   HloComputation* MakeComputation(absl::string_view owned_name);
   bool Adopt(HloComputation* computation);
+  // Lets FindComputation find it; false if another computation has its name.
+  bool AddName(HloComputation* computation);
   // Takes tables whose text lies in the module's memory already.
   void SetOwnedStackFrameTables(absl::string_view text);
 
   const int64_t serial_number_;
   const std::unique_ptr<internal::Arena> arena_;
-  absl::node_hash_set<Shape> shapes_;
+  const std::unique_ptr<Tables> tables_;
   std::shared_ptr<const SourceText> source_;
   absl::string_view name_;
   std::vector<ModuleAttribute> attributes_;
   // Null if there are none.
   std::unique_ptr<const internal::StackFrameTables> stack_frame_tables_;
   std::vector<HloComputation*> computations_;
-  absl::flat_hash_map<absl::string_view, HloComputation*> by_name_;
   const HloComputation* entry_ = nullptr;
 };
 

@@ -410,9 +410,11 @@ void ModuleParser::NameGenerated() {
   int64_t suffix = 0;
   for (const Generated& generated : generated_) {
     std::string name(generated.base);
-    while (module_->by_name_.contains(name)) name = absl::StrCat(generated.base, ".", ++suffix);
+    while (module_->FindComputation(name) != nullptr) {
+      name = absl::StrCat(generated.base, ".", ++suffix);
+    }
     generated.computation->name_ = module_->arena().CopyString(name);
-    module_->by_name_.emplace(generated.computation->name_, generated.computation);
+    module_->AddName(generated.computation);
   }
 }
 

@@ -39,9 +39,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/model/module.h"
@@ -65,7 +65,7 @@ struct IndexedReplacement {
   bool is_unique = false;
 };
 
-using IndexedReplacements = absl::flat_hash_map<const HloInstruction*, IndexedReplacement>;
+using IndexedReplacements = std::unordered_map<const HloInstruction*, IndexedReplacement>;
 
 // A copy of the module, which verifies, with these replacements. InvalidArgument where the copy does
 // not verify.

@@ -231,7 +231,7 @@ bool IndexingMap::SimplifyResults(RuleTrace* trace, bool* is_settled) {
     simplifier->TraceTo(trace);
   }
   if (llvm::equal(simplified, results())) return false;
-  affine_map_ = mlir::AffineMap::get(num_dims(), num_symbols(), simplified, context());
+  SetAffineMap(mlir::AffineMap::get(num_dims(), num_symbols(), simplified, context()));
   return true;
 }
 
@@ -535,10 +535,10 @@ bool IndexingMap::SimplifyOnce(const FunctionOptions& options, bool* has_integer
     };
     *is_settled =
         num_rounds < kMaxRounds && AreSettled(constraints_, round.kept, num_dims(), range_of);
-    affine_map_ = mlir::AffineMap::get(
+    SetAffineMap(mlir::AffineMap::get(
         num_dims(), num_symbols(),
         LeastForms(*this, may_come, knowledge.all ? *knowledge.all : simplifier, trace, is_settled),
-        context());
+        context()));
     return *this != before;
   }
 }

@@ -24,6 +24,7 @@
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/map/simplify/joined_relation.h"
 #include "xla_indexing/map/variable_names.h"
+#include "xla_indexing/ops/answers/remembered_maps.h"
 
 namespace xla_indexing {
 namespace {

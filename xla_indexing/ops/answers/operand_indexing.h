@@ -44,8 +44,8 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/check.h"
 #include "xla_indexing/base/memory/copy_on_write.h"
-#include "xla_indexing/base/memory/remembered.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/map/indexing_map.h"
@@ -236,13 +236,6 @@ OperandIndexing OnDevicesOf(const OperandIndexing& first, const OperandIndexing&
 // affine/expr/build.h. The caller then widens.
 absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& first,
                                                        const OperandIndexing& second);
-
-// What OperandIndexing::Simplify and ComposeOperandIndexing have made of maps, while tables are open
-// on the thread. Tables are for maps of one MLIRContext, and forget before instructions that maps are
-// bound to end.
-using RememberedForms = Remembered<OperandIndexing, OperandIndexing>;
-using RememberedCompositions =
-    Remembered<std::pair<OperandIndexing, OperandIndexing>, absl::StatusOr<OperandIndexing>>;
 
 }  // namespace xla_indexing
 

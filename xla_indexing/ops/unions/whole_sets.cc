@@ -3,6 +3,7 @@
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/sets/cover.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/hash/hash.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
@@ -208,6 +209,10 @@ absl::StatusOr<std::vector<OperandUtilization>> UtilizationCounter::Count(
     }
   }
   return utilizations;
+}
+
+size_t UtilizationCounter::HashOfMap::operator()(const OperandIndexing& map) const {
+  return absl::Hash<OperandIndexing>()(map);
 }
 
 Interval UtilizationCounter::BytesReadOnce(const Readers& readers) {

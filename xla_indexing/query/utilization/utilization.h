@@ -36,10 +36,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -124,6 +124,9 @@ class UtilizationCounter {
   Traffic Total() const;
 
  private:
+  struct HashOfMap {
+    size_t operator()(const OperandIndexing& map) const;
+  };
   // What reads one leaf of one value: the bytes where all of it is read, the bytes of the only
   // entry so far, and the different maps of all entries, which are left out past a bound.
   struct Readers {
@@ -134,7 +137,7 @@ class UtilizationCounter {
     std::optional<Interval> bytes_of_all;
     Interval bytes_of_only;
     std::vector<OperandIndexing> maps;
-    absl::flat_hash_set<OperandIndexing> known_maps;  // `maps`, as a set
+    std::unordered_set<OperandIndexing, HashOfMap> known_maps;  // `maps`, as a set
     bool has_all_maps = true;
   };
   static Interval BytesReadOnce(const Readers& readers);

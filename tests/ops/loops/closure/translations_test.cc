@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "mlir/IR/AffineMap.h"
 #include "tests/ops/loops/closure/isl_closures.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/map_pairs.h"

@@ -19,10 +19,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "mlir/IR/MLIRContext.h"
@@ -64,7 +64,7 @@ class CustomCallRegistry {
   const CustomCallRule* Find(absl::string_view target) const;
 
  private:
-  absl::flat_hash_map<std::string, CustomCallRule> rules_;
+  std::map<std::string, CustomCallRule, std::less<>> rules_;
 };
 
 }  // namespace xla_indexing
