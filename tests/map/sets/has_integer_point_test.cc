@@ -16,6 +16,7 @@
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/sets/decide.h"
 #include "xla_indexing/map/text/text.h"
 
 namespace xla_indexing::internal {
@@ -93,6 +94,61 @@ TEST_F(HasIntegerPointTest, IsUndecidedPastTheBounds) {
   EXPECT_EQ(ByPresburger("(d0, d1) -> (d0), domain: d0 in [0, 99], d1 in [0, 99], "
                          "d0 * 1048575 + d1 in [5, 5]"),
             Answer::kYes);
+}
+
+// Any two of these have a point, but the sum of all of them is 0.
+TEST_F(HasIntegerPointTest, OnlyDecisionsAskPresburger) {
+  IndexingMap map =
+      ParseIndexingMap(
+          "(d0, d1, d2) -> (d0), domain: d0 in [0, 99999], d1 in [0, 99999], d2 in [0, 99999], "
+          "d0 - d1 in [1, 9], d1 - d2 in [1, 9], d2 - d0 in [1, 9]",
+          &context_)
+          .value();
+  EXPECT_EQ(HasIntegerPoint(map.DimBounds(), map.SymbolBounds(), map.constraints()), Answer::kNo);
+  EXPECT_EQ(
+      HasIntegerPointWithoutPresburger(map.DimBounds(), map.SymbolBounds(), map.constraints()),
+      Answer::kUndecided);
+  map.Simplify();
+  EXPECT_FALSE(map.IsKnownEmpty());
+  EXPECT_TRUE(IsEmptyDomain(map)->IsYes());
+}
+
+TEST_F(HasIntegerPointTest, ConstraintsOfOneVariableThatRepeatAreDecidedByAPeriod) {
+  for (const std::string bounds : {"[0, 999999999]", "[-inf, 7]", "[5, inf]", "[-inf, inf]"}) {
+    const auto has_point = [&](const std::string& constraints) {
+      const IndexingMap map =
+          ParseIndexingMap("(d0) -> (d0), domain: d0 in " + bounds + ", " + constraints, &context_)
+              .value();
+      return HasIntegerPointWithoutPresburger(map.DimBounds(), {}, map.constraints());
+    };
+    EXPECT_EQ(has_point("(d0 + 1) mod 5 in [0, 1], (d0 * 4 + 2) mod 5 in [0, 0]"), Answer::kNo);
+    EXPECT_EQ(has_point("(d0 floordiv 2) * 2 - ((d0 + 4) floordiv 3) * 3 in [1, 3]"), Answer::kNo);
+    EXPECT_EQ(has_point("(d0 floordiv 2) * 2 - ((d0 + 4) floordiv 3) * 3 in [-4, -4]"),
+              Answer::kYes);
+    EXPECT_EQ(has_point("((d0 floordiv 7) mod 11) * 3 + d0 mod 5 in [32, 34]"), Answer::kYes);
+  }
+}
+
+TEST_F(HasIntegerPointTest, PresburgerSpendsStepsByVariablesAndNumbers) {
+  const auto steps_of = [&](const std::string& text, Answer expected) {
+    const QuestionBudget budget(200'000);
+    EXPECT_EQ(ByPresburger(text), expected) << text;
+    return 200'000 - QuestionBudget::Left();
+  };
+  const std::string domain =
+      "(d0, d1, d2, d3) -> (d0), domain: d0 in [0, 9999], d1 in [0, 9999], "
+      "d2 in [0, 9999], d3 in [0, 9999], ";
+  EXPECT_EQ(steps_of(domain + "d0 - d1 in [1, 9], d1 - d2 in [1, 9], d2 - d3 in [1, 9], "
+                              "d3 - d0 in [1, 9]",
+                     Answer::kNo),
+            20);
+  EXPECT_EQ(steps_of(domain + "d0 - d1 + d2 - d3 in [7, 8]", Answer::kYes), 520);
+  EXPECT_EQ(steps_of(domain + "d0 * 8 - d1 * 6 + d2 * 4 - d3 * 2 in [7, 7]", Answer::kNo), 1520);
+  EXPECT_EQ(steps_of(domain + "d0 * 100 - d1 * 60 in [7, 8], d2 - d3 in [1, 1]", Answer::kNo),
+            100'020);
+  const QuestionBudget too_few(1000);
+  EXPECT_EQ(ByPresburger(domain + "d0 * 8 - d1 * 6 + d2 * 4 - d3 * 2 in [7, 7]"),
+            Answer::kUndecided);
 }
 
 // The middle and the ends of these intervals are none, but a point is found without asking Presburger,

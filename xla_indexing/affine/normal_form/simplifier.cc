@@ -20,6 +20,23 @@ using ::mlir::AffineConstantExpr;
 using ::mlir::AffineExpr;
 using ::mlir::AffineExprKind;
 
+namespace {
+
+// Whether an expression mentions a variable that the form of it does not.
+bool MentionsMore(AffineExpr e, AffineExpr form) {
+  bool mentions_more = false;
+  e.walk([&](AffineExpr part) {
+    if (const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(part)) {
+      mentions_more = mentions_more || !form.isFunctionOfDim(dim.getPosition());
+    } else if (const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(part)) {
+      mentions_more = mentions_more || !form.isFunctionOfSymbol(symbol.getPosition());
+    }
+  });
+  return mentions_more;
+}
+
+}  // namespace
+
 ExprSimplifier::ExprSimplifier(mlir::MLIRContext* context, llvm::ArrayRef<Interval> dims,
                                llvm::ArrayRef<Interval> symbols)
     : context_(context), state_(InstancePool<SimplifierState>::Take()) {
@@ -43,7 +60,7 @@ AffineExpr ExprSimplifier::Simplify(AffineExpr e, bool* is_settled) {
   const auto may_be_kept = [&](const ExprSize& kept) {
     return kept < size || (kept == size && !state_->known.IsBox() && DivisionDepth(result) > 1);
   };
-  if (!may_be_kept(given)) return result;
+  if (!may_be_kept(given) || MentionsMore(e, result)) return result;
   AffineExpr same = Sorted(e);
   // MLIR may make two divisions of one that it is shown.
   if (!same || SizeOf(same).divisions > given.divisions) same = e;

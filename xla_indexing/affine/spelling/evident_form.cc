@@ -235,6 +235,13 @@ bool HasNoSplit(llvm::ArrayRef<PartOfDividend> parts, int64_t m) {
   return all == 1;
 }
 
+// Whether numbers are so far from the ends of int64 that all those of the simplifier fit, whichever way
+// it takes.
+bool AreFarFromEnds(llvm::ArrayRef<int64_t> numbers) {
+  constexpr int64_t kFar = int64_t{1} << 40;
+  return llvm::all_of(numbers, [](int64_t n) { return -kFar <= n && n <= kFar; });
+}
+
 // A division of a sum of variables.
 bool IsLoneDivision(AffineExpr e, IntervalOfVariable range_of) {
   const std::optional<DivisionByNumber> division = AsDivision(e);
@@ -242,6 +249,7 @@ bool IsLoneDivision(AffineExpr e, IntervalOfVariable range_of) {
   const int64_t m = division->divisor;
   AffineExpr rest = division->dividend;
   const int64_t constant = TakeLastConstant(rest);
+  if (!AreFarFromEnds({m, constant})) return false;
   if (division->is_mod ? constant < 0 || constant >= m : constant != 0 && constant % m == 0) {
     return false;
   }
@@ -251,7 +259,10 @@ bool IsLoneDivision(AffineExpr e, IntervalOfVariable range_of) {
   while (rest) {
     const Term term = TakeLastSummand(rest);
     const int64_t a = term.coefficient;
-    if (!term.atom || !IsVariable(term.atom) || parts.size() == kMostParts || a < 1) return false;
+    if (!term.atom || !IsVariable(term.atom) || parts.size() == kMostParts || a < 1 ||
+        !AreFarFromEnds(a)) {
+      return false;
+    }
     if (division->is_mod ? a >= m || (a == m - 1 && a != 1) : a % m == 0 || a - 1 == m) {
       return false;
     }
@@ -303,13 +314,6 @@ bool UseDefinitionOfMod(LinearSum& sum) {
     }
   }
   return false;
-}
-
-// Whether numbers are so far from the ends of int64 that all those of the simplifier fit, whichever way
-// it takes.
-bool AreFarFromEnds(llvm::ArrayRef<int64_t> numbers) {
-  constexpr int64_t kFar = int64_t{1} << 40;
-  return llvm::all_of(numbers, [](int64_t n) { return -kFar <= n && n <= kFar; });
 }
 
 bool IsFarFromEnds(const Interval& interval) {
@@ -380,6 +384,14 @@ bool TakeLowDigits(LinearSum& sum, int64_t& divisor, IntervalOfVariable range_of
   return false;
 }
 
+// Whether the floor of a variable has two values, of which all functions are linear.
+bool HasTwoValues(const DivisionByNumber& floor, IntervalOfVariable range_of) {
+  const Interval* range = range_of(floor.dividend);
+  return range != nullptr &&
+         WideInterval(*range).FloorDiv(floor.divisor).Narrow().value_or(Interval::All()).Size() ==
+             2;
+}
+
 // The division by the rules of EvidentFormOf(), or what has no division any more; null where no rule
 // holds.
 AffineExpr ShorterDivision(DivisionByNumber division, IntervalOfVariable range_of) {
@@ -392,7 +404,8 @@ AffineExpr ShorterDivision(DivisionByNumber division, IntervalOfVariable range_o
       if (!sum) return {};
       division.dividend = sum;
     } else {
-      const bool is_of_variable = !division.is_mod && IsVariable(inner->dividend);
+      const bool is_of_variable =
+          !division.is_mod && IsVariable(inner->dividend) && !HasTwoValues(*inner, range_of);
       const std::optional<int64_t> divisor =
           is_of_variable ? CheckedMul(inner->divisor, division.divisor) : std::nullopt;
       if (!divisor) break;

@@ -14,7 +14,7 @@
 //   (sum_i a_i*v_i + c) mod m          0 < a_i < m, a_i not m - 1, 0 <= c < m, and no split
 //
 // In the third, what leaves the dividend costs at least as much in the sum, and another sign costs two
-// nodes; in the fourth, residues are what they are.
+// nodes; in the fourth, residues are what they are. Numbers in both are up to 2^40.
 //
 //   IsEvidentForm((d0 * 128 + d1) floordiv 36, range_of)   // true for d0 in [0, 63], d1 in [0, 127]
 #ifndef XLA_INDEXING_AFFINE_SPELLING_EVIDENT_FORM_H_
@@ -40,7 +40,7 @@ bool IsEvidentForm(mlir::AffineExpr expr,
 //   k*(E mod n) + k*n*floor(E/n) = k*E                  also in the dividend of a lone division
 //   k*v - k*n*floor(v/n) = k*(v mod n)
 //   k*v - k*(v mod n) = k*n*floor(v/n)
-//   floor(floor(E/a)/b) = floor(E/(a*b))
+//   floor(floor(E/a)/b) = floor(E/(a*b))                floor(E/a) has three values or more
 //   floor((g*H + L)/(g*n)) = floor((H + q)/n)           L in [g*q, g*q + g - 1]
 //   (a*v + ..) mod m = ((a mod m)*v + ..) mod m
 //

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -198,11 +199,73 @@ int64_t Between(const Interval& bounds, int64_t eighths) {
   return static_cast<int64_t>(bounds.lower() + length * eighths / 8);
 }
 
+// After how many steps of its only variable an expression has grown by the same number wherever it was;
+// 0 where these may be more than kMaxPoints.
+int64_t PeriodOf(AffineExpr expr) {
+  const auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary) return 1;
+  const int64_t of_lhs = PeriodOf(binary.getLHS());
+  const int64_t of_rhs = PeriodOf(binary.getRHS());
+  if (of_lhs == 0 || of_rhs == 0) return 0;
+  const auto number = llvm::dyn_cast<AffineConstantExpr>(binary.getRHS());
+  int64_t period = 0;
+  switch (expr.getKind()) {
+    case AffineExprKind::Add:
+      period = std::lcm(of_lhs, of_rhs);
+      break;
+    case AffineExprKind::Mul:
+      period = number ? of_lhs : 0;
+      break;
+    default:
+      if (number && number.getValue() >= 1 && number.getValue() <= kMaxPoints) {
+        period = of_lhs * number.getValue();
+      }
+  }
+  return period <= kMaxPoints ? period : 0;
+}
+
+// So many values of the only variable of a group that its constraints hold for one of them if they hold
+// for any: those that come before all values of the constraints repeat. Its interval where that is not
+// known to happen.
+Interval ValuesBeforeRepeating(const ConstraintClass& group, const Interval& bounds,
+                               PointTest& test) {
+  int64_t period = 1;
+  for (const Constraint& constraint : group.constraints) {
+    const int64_t of_one = PeriodOf(constraint.expr);
+    period = of_one == 0 ? 0 : std::lcm(period, of_one);
+    if (period == 0 || period > kMaxPoints) return bounds;
+  }
+  const int64_t first = bounds.has_lower()   ? bounds.lower()
+                        : bounds.has_upper() ? bounds.upper()
+                                             : 0;
+  const std::optional<int64_t> next =
+      CheckedAdd(first, bounds.has_lower() || !bounds.has_upper() ? period : -period);
+  if (!next || !bounds.Contains(*next)) return bounds;
+  SmallVector<int64_t, 4> values;
+  for (const int64_t value : {first, *next}) {
+    test.Set(0, value);
+    test.Holds();
+    if (!test.every_value_fits()) return bounds;
+    for (size_t i = 0; i < group.constraints.size(); ++i) {
+      if (value == first) {
+        values.push_back(test.ValueOf(i));
+      } else if (values[i] != test.ValueOf(i)) {
+        return bounds;
+      }
+    }
+  }
+  return first < *next ? Interval::Closed(first, *next - 1) : Interval::Closed(*next + 1, first);
+}
+
 Answer HasIntegerPointByEnumeration(const ConstraintClass& group, const VariableIntervals& domain) {
   // All points, where they are few enough.
+  PointTest test(group, domain);
+  SmallVector<Interval, 8> bounds;
+  for (const int variable : group.variables) bounds.push_back(domain.Bounds(variable));
+  if (bounds.size() == 1) bounds[0] = ValuesBeforeRepeating(group, bounds[0], test);
   Int128 points = 1;
-  for (const int variable : group.variables) {
-    const std::optional<int64_t> size = domain.Bounds(variable).Size();
+  for (const Interval& of_variable : bounds) {
+    const std::optional<int64_t> size = of_variable.Size();
     points = size ? points * *size : kMaxPoints + 1;
     if (points > kMaxPoints) break;
   }
@@ -218,14 +281,13 @@ Answer HasIntegerPointByEnumeration(const ConstraintClass& group, const Variable
   }
 
   SmallVector<SmallVector<int64_t, 16>, 8> values;
-  for (const int variable : group.variables) {
-    values.push_back(SomeValues(domain.Bounds(variable), values_of_each));
+  for (const Interval& of_variable : bounds) {
+    values.push_back(SomeValues(of_variable, values_of_each));
   }
-  PointTest test(group, domain);
   // Padding excludes what is near the ends, so that most domains have a point in the middle.
   for (const int64_t eighth : {4, 2, 6}) {
     for (size_t k = 0; k < values.size(); ++k) {
-      test.Set(k, Between(domain.Bounds(group.variables[k]), eighth));
+      test.Set(k, Between(bounds[k], eighth));
     }
     if (test.Holds()) return Answer::kYes;
   }
@@ -374,8 +436,7 @@ Answer GroupHasIntegerPoint(const ConstraintClass& group, const VariableInterval
   if (TwoExcludeEachOther(group, domain)) return Answer::kNo;
   const Answer answer = HasIntegerPointByEnumeration(group, domain);
   if (answer != Answer::kUndecided) return answer;
-  if (FindsPointByMending(group, domain)) return Answer::kYes;
-  return HasIntegerPointByPresburger(domain.dims, domain.symbols, group.constraints);
+  return FindsPointByMending(group, domain) ? Answer::kYes : Answer::kUndecided;
 }
 
 SmallVector<ConstraintClass, 2> GroupsOf(ArrayRef<Constraint> constraints,
@@ -398,19 +459,32 @@ SmallVector<ConstraintClass, 2> GroupsOf(ArrayRef<Constraint> constraints,
   return groups;
 }
 
-}  // namespace
-
-Answer HasIntegerPoint(ArrayRef<Interval> dims, ArrayRef<Interval> symbols,
-                       ArrayRef<Constraint> constraints) {
-  const VariableIntervals domain{dims, symbols};
+Answer HasIntegerPointIn(const VariableIntervals& domain, ArrayRef<Constraint> constraints,
+                         bool by_presburger) {
   if (constraints.empty()) return Answer::kYes;
   if (constraints.size() == 1 && OneConstraintReaches(constraints[0], domain)) return Answer::kYes;
   Answer answer = Answer::kYes;
   for (const ConstraintClass& group : GroupsOf(constraints, domain)) {
-    answer = And(answer, GroupHasIntegerPoint(group, domain));
+    Answer of_group = GroupHasIntegerPoint(group, domain);
+    if (of_group == Answer::kUndecided && by_presburger) {
+      of_group = HasIntegerPointByPresburger(domain.dims, domain.symbols, group.constraints);
+    }
+    answer = And(answer, of_group);
     if (answer == Answer::kNo) break;
   }
   return answer;
+}
+
+}  // namespace
+
+Answer HasIntegerPoint(ArrayRef<Interval> dims, ArrayRef<Interval> symbols,
+                       ArrayRef<Constraint> constraints) {
+  return HasIntegerPointIn({dims, symbols}, constraints, /*by_presburger=*/true);
+}
+
+Answer HasIntegerPointWithoutPresburger(ArrayRef<Interval> dims, ArrayRef<Interval> symbols,
+                                        ArrayRef<Constraint> constraints) {
+  return HasIntegerPointIn({dims, symbols}, constraints, /*by_presburger=*/false);
 }
 
 }  // namespace xla_indexing::internal

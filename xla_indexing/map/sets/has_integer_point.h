@@ -9,11 +9,16 @@
 //      nearly every constraint that an HLO operation makes.
 //   2. Two constraints whose expressions have a difference that their intervals do not allow.
 //   3. Points: some in the middle of all intervals; then all of them where there are at most
-//      kMaxPoints, otherwise as many near the ends of the intervals; and one that is moved from
+//      kMaxPoints, or those of a period of one variable after which all constraints repeat;
+//      otherwise as many near the ends of the intervals; and one that is moved from
 //      the middle into one constraint after another, until it is in all of them.
 //   4. mlir::presburger, which is exact but cannot be interrupted: at most kMaxPresburgerVariables
 //      variables (with one for each floordiv and mod), kMaxPresburgerConstraints constraints, and
 //      coefficients and divisors below kMaxPresburgerCoefficient.
+//
+// Decisions go all four ways. The normal form of a map goes the first three, which cost little and
+// decide whatever real programs ask: constraints that these leave open stay in the map, where they say
+// the same.
 //
 // Example: d0 in [0, 9999], d0 * 2 - d1 * 4 in [1, 1] has no point; d0 + d1 * 2 in [3, 3] has one.
 
@@ -40,7 +45,13 @@ inline constexpr int64_t kMaxPresburgerCoefficient = int64_t{1} << 20;
 Answer HasIntegerPoint(llvm::ArrayRef<Interval> dims, llvm::ArrayRef<Interval> symbols,
                        llvm::ArrayRef<Constraint> constraints);
 
-// The fourth way alone. kUndecided past the bounds above.
+// The first three ways alone.
+Answer HasIntegerPointWithoutPresburger(llvm::ArrayRef<Interval> dims,
+                                        llvm::ArrayRef<Interval> symbols,
+                                        llvm::ArrayRef<Constraint> constraints);
+
+// The fourth way alone. kUndecided past the bounds above, and where the question has not as many steps
+// left as this may take.
 Answer HasIntegerPointByPresburger(llvm::ArrayRef<Interval> dims, llvm::ArrayRef<Interval> symbols,
                                    llvm::ArrayRef<Constraint> constraints);
 

@@ -3,6 +3,7 @@
 //   q = floor(Y / m):  m*q <= Y <= m*q + m - 1,     X mod n = X - n*q  with  q = floor(X / n),
 //
 // so that a constraint is a pair of linear inequalities.
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
 #include "mlir/Analysis/Presburger/PresburgerSpace.h"
+#include "mlir/Analysis/Presburger/Simplex.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/base/numbers/checked.h"
@@ -40,11 +42,8 @@ class Inequalities {
 
   // Whether there is one; kUndecided where the question has not as many steps left as this may take.
   Answer HavePoint() const {
-    // About what the slowest of some million random systems took, in microseconds; the number of
-    // constraints hardly counts.
-    constexpr int64_t kSteps[kMaxPresburgerVariables + 1] = {10,    30,     400,    6000,
-                                                             60000, 300000, 1500000};
-    if (!QuestionBudget::Spend(kSteps[num_columns_])) return Answer::kUndecided;
+    // Most sets without an integer point have no rational one either, which takes about so long.
+    if (!QuestionBudget::Spend(int64_t{5} * num_columns_)) return Answer::kUndecided;
     mlir::presburger::IntegerPolyhedron set(
         mlir::presburger::PresburgerSpace::getSetSpace(num_columns_));
     for (const Row& row : at_least_zero_) {
@@ -53,6 +52,8 @@ class Inequalities {
       inequality.push_back(row.constant);
       set.addInequality(inequality);
     }
+    if (mlir::presburger::Simplex(set).isEmpty()) return Answer::kNo;
+    if (!QuestionBudget::Spend(StepsOfSearch())) return Answer::kUndecided;
     return AnswerOf(!set.isIntegerEmpty());
   }
 
@@ -63,6 +64,26 @@ class Inequalities {
         llvm::SmallVector<int64_t, kMaxPresburgerVariables>(kMaxPresburgerVariables, 0);
     int64_t constant = 0;
   };
+
+  // About what the search for an integer point took in the slowest of many random systems, in
+  // microseconds: by the number of variables, and by the greatest coefficient, up to 1, 8, 64 and more.
+  // The number of constraints hardly counts.
+  int64_t StepsOfSearch() const {
+    constexpr int64_t kSteps[kMaxPresburgerVariables + 1][4] = {{10, 10, 10, 10},
+                                                                {30, 30, 30, 30},
+                                                                {150, 150, 150, 400},
+                                                                {400, 400, 2000, 30000},
+                                                                {500, 1500, 60000, 100000},
+                                                                {2000, 25000, 130000, 350000},
+                                                                {2500, 40000, 350000, 1500000}};
+    int64_t greatest = 0;
+    for (const Row& row : at_least_zero_) {
+      for (const int64_t coefficient : row.coefficients) {
+        greatest = std::max(greatest, coefficient < 0 ? -coefficient : coefficient);
+      }
+    }
+    return kSteps[num_columns_][greatest <= 1 ? 0 : greatest <= 8 ? 1 : greatest <= 64 ? 2 : 3];
+  }
 
   static bool IsSmall(Int128 coefficient) {
     return -kMaxPresburgerCoefficient < coefficient && coefficient < kMaxPresburgerCoefficient;

@@ -117,8 +117,8 @@ bool DropClosedGroups(const IndexingMap& map, const llvm::SmallBitVector& free,
   for (const auto [constraint, number] : llvm::zip_equal(constraints, numbers)) {
     (is_open.test(number) ? outside : inside).push_back(constraint);
   }
-  if (inside.empty() ||
-      HasIntegerPoint(map.DimBounds(), map.SymbolBounds(), inside) != Answer::kYes) {
+  if (inside.empty() || HasIntegerPointWithoutPresburger(map.DimBounds(), map.SymbolBounds(),
+                                                         inside) != Answer::kYes) {
     return false;
   }
   constraints = std::move(outside);

@@ -33,7 +33,7 @@ using internal::Equalities;
 using internal::EvidentFormOf;
 using internal::ExprSimplifier;
 using internal::GivesName;
-using internal::HasIntegerPoint;
+using internal::HasIntegerPointWithoutPresburger;
 using internal::IsEquality;
 using internal::IsEvidentForm;
 using internal::JoinedRelation;
@@ -520,7 +520,8 @@ bool IndexingMap::SimplifyOnce(const FunctionOptions& options, bool* has_integer
       continue;
     }
     if (!*has_integer_point) {
-      const Answer answer = HasIntegerPoint(DimBounds(), SymbolBounds(), round.kept);
+      const Answer answer =
+          HasIntegerPointWithoutPresburger(DimBounds(), SymbolBounds(), round.kept);
       if (answer == Answer::kNo) {
         if (trace) trace->push_back({"no integer point satisfies all constraints"});
         return make_empty();
