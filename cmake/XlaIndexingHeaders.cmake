@@ -4,7 +4,6 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   base/check.h
   base/diagnostic.h
   base/memory/copy_on_write.h
-  base/memory/remembered.h
   base/numbers/interval.h
   base/question_budget.h
   affine/rule_trace.h
