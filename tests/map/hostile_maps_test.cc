@@ -58,7 +58,7 @@ TEST_F(HostileMapsTest, DivisionsOfSumsNestedDeep) {
 
 TEST_F(HostileMapsTest, ModsOfMods) {
   std::string expr = "d0";
-  const int depth = kIsSanitized ? 100 : 250;
+  const int depth = IsFullEffort() ? 250 : 100;
   for (int i = 0; i < depth; ++i) expr = absl::StrCat("(", expr, " mod ", 100000 - i * 97, ")");
   ExpectEnds(absl::StrCat("(d0) -> (", expr, "), domain: d0 in [0, 9999999999]"));
 }

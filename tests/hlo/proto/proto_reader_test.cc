@@ -15,6 +15,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "parse_helpers.h"
+#include "tests/testing/effort.h"
 #include "tests/testing/proto_writer.h"
 #include "xla_indexing/hlo/model/equality.h"
 #include "xla_indexing/hlo/model/module.h"
@@ -515,7 +516,8 @@ TEST(ProtoReaderHostileTest, BitsFlippedAtRandom) {
   std::mt19937_64 random(20240607);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same every time
   for (const std::filesystem::path& path : TextsWithMessages()) {
     const std::string bytes = MessageOf(path);
-    for (int round = 0; round < 2000; ++round) {
+    // These are what sanitizers are for.
+    for (int round = 0; round < (kIsSanitized ? 2000 : Cases(2000)); ++round) {
       std::string flipped = bytes;
       for (uint64_t flips = 1 + random() % 4; flips > 0; --flips) {
         flipped[random() % flipped.size()] ^= static_cast<char>(1U << random() % 8);

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/map/random_map.h"
+#include "tests/testing/effort.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing {
@@ -429,7 +430,7 @@ TEST_F(MapTextTest, EveryCutOfATextIsRefused) {
 
 TEST_F(MapTextTest, PrintedMapsReadBackEqual) {
   RandomMaps random(7, &context_);
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < Cases(20000); ++i) {
     const IndexingMap map = random.Map();
     ASSERT_TRUE(map.Verify().ok()) << map.Verify();
     const std::string text = map.ToString();

@@ -619,12 +619,14 @@ TEST(SymbolicTileProperty, LargerSizesCountAsWhatIsMasked) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   int64_t kept = 0;
   int64_t not_kept = 0;
+  CasesInTurn cases;
   for (const int64_t n0 : {1, 2, 3}) {
     for (const int64_t n1 : {1, 2, 4}) {
       for (const int64_t n : {1, 2, 3}) {
         for (const int64_t c0 : {-2, 1, 2, 3}) {
           for (const int64_t c1 : {-1, 0, 1, 2, 4}) {
             for (const int64_t c : {0, 1, 2}) {
+              if (!cases.IsNextTried()) continue;
               auto map = ParseIndexingMap(
                   absl::StrCat("(d0, d1)[s0] -> (d0 * ", c0, " + d1 * ", c1, " + s0 * ", c,
                                " + 1), domain: d0 in [0, ", n0 - 1, "], d1 in [0, ", n1 - 1,
@@ -657,8 +659,8 @@ TEST(SymbolicTileProperty, LargerSizesCountAsWhatIsMasked) {
       }
     }
   }
-  EXPECT_GT(kept, 1000);
-  EXPECT_GT(not_kept, 1000);
+  EXPECT_GT(kept, Cases(1000));
+  EXPECT_GT(not_kept, Cases(1000));
 }
 
 }  // namespace
