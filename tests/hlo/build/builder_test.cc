@@ -15,7 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "parse_helpers.h"
+#include "tests/hlo/text/parse_helpers.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/random/random_hlo.h"
 #include "tests/testing/rebuilder.h"

@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "parse_helpers.h"
+#include "tests/hlo/text/parse_helpers.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/proto_writer.h"
 #include "xla_indexing/hlo/model/equality.h"

@@ -8,7 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "parse_helpers.h"
+#include "tests/hlo/text/parse_helpers.h"
 
 namespace xla_indexing {
 namespace {

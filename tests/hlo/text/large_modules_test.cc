@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parse_helpers.h"
+#include "tests/hlo/text/parse_helpers.h"
 
 namespace xla_indexing {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "parse_helpers.h"
+#include "tests/hlo/text/parse_helpers.h"
 #include "xla_indexing/hlo/model/module.h"
 
 namespace xla_indexing {
