@@ -14,6 +14,7 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/affine/normal_form/values_in_turn.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/congruence.h"
 #include "xla_indexing/base/numbers/wide_interval.h"
@@ -443,10 +444,12 @@ AffineExpr ShorterDivision(DivisionByNumber division, IntervalOfVariable range_o
 }  // namespace
 
 bool IsEvidentForm(AffineExpr expr, IntervalOfVariable range_of) {
+  if (IsOff(Engine::kEvidentForms)) return false;
   return IsSumOfDigits(expr, range_of) || IsLoneDivision(expr, range_of);
 }
 
 AffineExpr EvidentFormOf(AffineExpr expr, IntervalOfVariable range_of) {
+  if (IsOff(Engine::kEvidentForms)) return {};
   AffineExpr form;
   if (const std::optional<DivisionByNumber> division = AsDivision(expr)) {
     form = ShorterDivision(*division, range_of);

@@ -16,6 +16,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/normal_form/rules.h"
 #include "xla_indexing/affine/normal_form/values_in_turn.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 
 namespace xla_indexing::internal {
@@ -177,6 +178,7 @@ class FormsOfValues {
 
 void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum,
                       llvm::SmallVectorImpl<QuasiAffineSum>& forms) {
+  if (IsOff(Engine::kValueForms)) return;
   const std::optional<FunctionOfOneSum> function = AsFunctionOfOneSum(sum);
   if (!function || function->values.Period() > kMostSteps) return;
   FormsOfValues(&state, &*function, &forms).Add();

@@ -15,6 +15,7 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/expr_size.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/congruence.h"
 
@@ -633,6 +634,7 @@ bool IsSpelledShortest(const QuasiAffineSum& sum) {
 
 AffineExpr ShortestSpelling(llvm::ArrayRef<QuasiAffineSum> forms, const Assumptions& known,
                             mlir::MLIRContext* context) {
+  if (IsOff(Engine::kShortestSpelling)) return {};
   Speller spellers[2];
   llvm::SmallVector<bool, 8> is_left_out(forms.size(), false);
   while (true) {

@@ -19,6 +19,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/normal_form/rules.h"
 #include "xla_indexing/affine/spelling/spelling.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 
 namespace xla_indexing::internal {
@@ -269,7 +270,8 @@ Interval RangeOfForms(SimplifierState& state, const QuasiAffineSum& mod_free_for
 QuasiAffineSum FormToWrite(SimplifierState& state, const QuasiAffineSum& sum) {
   if (!sum.valid()) return sum;
   QuasiAffineSum best = sum;
-  if (!IsLinear(sum) && !IsDigitAlone(sum) && !IsOfDistinctNumbers(sum)) {
+  if (!IsOff(Engine::kSumForms) && !IsLinear(sum) && !IsDigitAlone(sum) &&
+      !IsOfDistinctNumbers(sum)) {
     QuasiAffineSum storage;
     const QuasiAffineSum& mod_free_form = ModFreeForm(sum, storage);
     if (!mod_free_form.valid()) return mod_free_form;
@@ -370,7 +372,7 @@ WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir
   // A form of one division, if there is one, is found from the values.
   const bool is_found = divisions > 1 && forms.size() == 1 && CostOf(forms[0]).divisions <= 1;
   if (!is_found) forms.push_back(best);
-  if (!has_one_form) {
+  if (!has_one_form && !IsOff(Engine::kSumForms)) {
     for (size_t i = 0, found = forms.size(); i < found; ++i) {
       const QuasiAffineSum mod_free_form = ModFreeForm(forms[i]);
       if (!mod_free_form.valid() || !MayHaveOtherForms(mod_free_form)) continue;

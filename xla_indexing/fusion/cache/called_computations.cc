@@ -9,6 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/chain/path.h"
 #include "xla_indexing/fusion/walk/traversal.h"
@@ -389,7 +390,7 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
   const bool calls = !instruction.called_computations().empty();
   const InstructionKey key(&instruction, direction, from.operand, from.operand_leaf,
                            call_trees_.LevelsLeft(depth, instruction), tightest_);
-  if (calls) {
+  if (calls && !IsOff(Engine::kKnownCallers)) {
     if (const auto known = known_callers_.find(key); known != known_callers_.end()) {
       return known->second;
     }

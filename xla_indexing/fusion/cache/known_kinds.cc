@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/question_budget.h"
 
 namespace xla_indexing::internal {
@@ -43,6 +44,7 @@ void KnownKinds::Forget() {
 }
 
 void KnownKinds::AddForm(const Form& form, NamedKind* kind) {
+  if (IsOff(Engine::kKnownKinds)) *kind = {};
   if (kind->kind.empty()) return;
   kind->kind.push_back((form.direction == Direction::kInputToOutput ? 1 : 0) |
                        (form.exact ? 2 : 0) | (form.fold_runtime_variables ? 4 : 0) |

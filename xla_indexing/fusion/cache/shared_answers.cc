@@ -11,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/fusion/cache/instruction_kind.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/types/opcode.h"
@@ -291,6 +292,7 @@ SharedAnswers::Content SharedAnswers::ContentOf(const Part& part, uint64_t subje
 }
 
 SharedIndexing SharedAnswers::Find(const Question& question, const Part& part) {
+  if (IsOff(Engine::kSharedAnswers)) return nullptr;
   const auto known = answers_.find(question);
   if (known == answers_.end()) return nullptr;
   const Answer& answer = known->second;
@@ -317,6 +319,7 @@ SharedIndexing SharedAnswers::Find(const Question& question, const Part& part) {
 }
 
 void SharedAnswers::Keep(const Question& question, const Part& part, SharedIndexing entries) {
+  if (IsOff(Engine::kSharedAnswers)) return;
   CountMaps(*entries);
   Answer answer;
   answer.is_shared = true;

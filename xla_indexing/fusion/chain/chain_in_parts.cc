@@ -13,6 +13,7 @@
 #include "xla_indexing/affine/mixed_radix/positional.h"
 #include "xla_indexing/affine/mixed_radix/positional_lowering.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/fusion/chain/reindexing.h"
 
@@ -72,6 +73,7 @@ const Shape& EndOf(const ReindexingStep& step) {
 std::optional<IndexingMap> MapOfChainInParts(const Shape& from,
                                              llvm::ArrayRef<ReindexingStep> steps,
                                              mlir::MLIRContext* context) {
+  if (IsOff(Engine::kChainInParts)) return std::nullopt;
   const absl::StatusOr<int64_t> num_elements = from.ElementCount();
   if (!num_elements.ok() || *num_elements < 1) return std::nullopt;
   Variables dims;

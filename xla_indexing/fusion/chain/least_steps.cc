@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/fusion/chain/reindexing.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
@@ -186,6 +187,7 @@ class LeastStepsCounter {
 
 int64_t LeastSteps(const HloComputation& computation, Direction direction, int64_t enough,
                    StepsThrough steps_through, std::vector<Reached>* reached) {
+  if (IsOff(Engine::kLeastSteps)) return 0;
   return LeastStepsCounter(computation, direction, steps_through, reached).Count(enough);
 }
 

@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/affine/mixed_radix/number.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/interval.h"
 
 namespace xla_indexing::internal {
@@ -59,7 +60,7 @@ UnionKind UnionOf(const Restrictions& a, const Restrictions& b, const Positional
   if (is_one && a[0].index != b[0].index) return UnionKind::kNone;
   if (is_one ? ImpliesOfOne(a[0], b[0]) : Contains(b, a)) return UnionKind::kSecond;
   if (is_one ? ImpliesOfOne(b[0], a[0]) : Contains(a, b)) return UnionKind::kFirst;
-  if (a.size() != b.size()) return UnionKind::kNone;
+  if (IsOff(Engine::kPositionUnion) || a.size() != b.size()) return UnionKind::kNone;
   const Restriction* of_a = is_one ? a.begin() : OnlyOneNotIn(b, a);
   const Restriction* of_b = is_one ? b.begin() : OnlyOneNotIn(a, b);
   if (of_a == nullptr || of_b == nullptr || (!is_one && of_a->index != of_b->index) ||

@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/congruence.h"
 #include "xla_indexing/base/numbers/interval.h"
@@ -367,6 +368,7 @@ bool IsReindexing(const HloInstruction& instruction, int64_t operand) {
 
 Reindexed ApplyReindexing(const HloInstruction& instruction, int64_t operand, Direction direction,
                           int num_dims, PositionalAlgebra& algebra, Position& position) {
+  if (IsOff(Engine::kPositionalNumbers)) return Reindexed::kRefused;
   const Shape& output = instruction.shape();
   const Shape& input = instruction.operand(operand)->shape();
   const bool backward = direction == Direction::kOutputToInput;

@@ -1,5 +1,6 @@
 #include "xla_indexing/fusion/unions/joints.h"
 
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
 
@@ -23,6 +24,7 @@ bool LeadsNowhere(const HloInstruction& instruction) {
 }
 
 bool JointsLeadToJoints(const HloComputation& computation) {
+  if (IsOff(Engine::kJoints)) return false;
   // Whether each instruction is a joint or is computed from one.
   std::vector<bool> is_after_joint(computation.instructions().size());
   for (const HloInstruction* instruction : computation.instructions()) {

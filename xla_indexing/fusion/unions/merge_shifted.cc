@@ -15,6 +15,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/base/question_budget.h"
@@ -393,12 +394,14 @@ OperandIndexingSet MergedAlong(const OperandIndexingSet& maps, int result) {
 }  // namespace
 
 void UniteValues(OperandIndexingSet* maps) {
+  if (IsOff(Engine::kUniteValues)) return;
   for (int dim = 0; maps->size() > 1 && dim < maps->maps().front().map().num_dims(); ++dim) {
     *maps = UnitedOver(*maps, dim);
   }
 }
 
 void MergeShifted(OperandIndexingSet* maps) {
+  if (IsOff(Engine::kBands)) return;
   if (maps->empty()) return;
   const int num_results = maps->maps().front().map().num_results();
   for (const OperandIndexing& indexing : *maps) {

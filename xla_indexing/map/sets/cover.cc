@@ -11,6 +11,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/map/sets/domain.h"
 #include "xla_indexing/map/sets/project.h"
@@ -74,6 +75,7 @@ bool AddPiecesOutside(IndexingMap piece, const Constraints& conditions, StepBudg
 }  // namespace
 
 Answer IsCovered(const IndexingMap& a, llvm::ArrayRef<IndexingMap> others, StepBudget* budget) {
+  if (internal::IsOff(internal::Engine::kCover)) return Answer::kUndecided;
   const bool can_be_compared = llvm::all_of(others, [&](const IndexingMap& other) {
     return other.context() == a.context() && other.num_dims() == a.num_dims() &&
            other.num_runtimes() == a.num_runtimes() && other.num_results() == a.num_results();

@@ -11,6 +11,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/congruence.h"
 #include "xla_indexing/base/question_budget.h"
@@ -109,6 +110,7 @@ Both Combine(const Constraint& a, const Constraint& b, mlir::MLIRContext* contex
 }  // namespace
 
 Combined CombineResidues(Constraints& constraints, mlir::MLIRContext* context) {
+  if (IsOff(Engine::kCombineResidues)) return Combined::kNothing;
   const auto is_mod = [](const Constraint& constraint) {
     return constraint.expr.getKind() == mlir::AffineExprKind::Mod;
   };

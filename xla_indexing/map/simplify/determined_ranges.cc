@@ -13,6 +13,7 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/expr_size.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/expr/constraint_form.h"
@@ -166,6 +167,7 @@ bool TakesLastDim(const Determined& determined, const IndexingMap& map, int coun
 }  // namespace
 
 bool ReplaceDeterminedRanges(IndexingMap* map, const DeterminedOptions& options) {
+  if (IsOff(Engine::kDeterminedRanges)) return false;
   const std::optional<int> without_last_dim = options.without_last_dim;
   bool changed = false;
   // Each replacement leaves a variable without use.

@@ -17,6 +17,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/wide_interval.h"
 #include "xla_indexing/map/expr/components.h"
@@ -141,6 +142,7 @@ bool ReplaceRanges(llvm::ArrayRef<AffineExpr> replacements, Variables ranges, In
 }  // namespace
 
 bool EliminateRangeVariables(IndexingMap* map) {
+  if (IsOff(Engine::kExistentialRanges)) return false;
   if (map->constraints().empty() || map->IsKnownEmpty()) return false;
   llvm::BitVector in_results(map->num_ranges());
   for (const AffineExpr result : map->results()) MarkSymbols(result, &in_results);
@@ -184,6 +186,7 @@ bool EliminateRangeVariables(IndexingMap* map) {
 }
 
 bool RescaleRangeVariables(IndexingMap* map) {
+  if (IsOff(Engine::kExistentialRanges)) return false;
   mlir::MLIRContext* context = map->context();
   llvm::SmallVector<AffineExpr, 4> replacements(map->num_symbols());
   Variables ranges(map->ranges());
@@ -245,6 +248,7 @@ bool MayJoin(const IndexingMap& map) {
 }  // namespace
 
 bool JoinRangeVariables(IndexingMap* map) {
+  if (IsOff(Engine::kExistentialRanges)) return false;
   if (!MayJoin(*map) || map->IsKnownEmpty()) return false;
   mlir::MLIRContext* context = map->context();
   llvm::DenseSet<AffineExpr> seen;

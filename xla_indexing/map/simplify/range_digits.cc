@@ -11,6 +11,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/expr/expr_util.h"
@@ -222,6 +223,7 @@ std::optional<IndexingMap> WithRemainder(const IndexingMap& map, int symbol, Rot
 }  // namespace
 
 bool SplitRangeVariable(IndexingMap* map) {
+  if (IsOff(Engine::kRangeDigits)) return false;
   if (map->IsKnownEmpty()) return false;
   for (int symbol = 0; symbol < map->num_ranges(); ++symbol) {
     const Interval values = map->ranges()[symbol].bounds;
@@ -243,6 +245,7 @@ bool SplitRangeVariable(IndexingMap* map) {
 }
 
 bool ReplaceByRemainder(IndexingMap* map) {
+  if (IsOff(Engine::kRangeDigits)) return false;
   if (map->IsKnownEmpty()) return false;
   for (int symbol = 0; symbol < map->num_ranges(); ++symbol) {
     const auto* const first =

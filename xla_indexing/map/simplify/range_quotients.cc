@@ -11,6 +11,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/base/numbers/wide_interval.h"
@@ -168,6 +169,7 @@ llvm::SmallVector<QuotientVariable, 4> Replacements(const IndexingMap& map) {
 }  // namespace
 
 bool ReplaceByQuotient(IndexingMap* map) {
+  if (IsOff(Engine::kRangeQuotients)) return false;
   if (map->IsKnownEmpty()) return false;
   const llvm::SmallVector<QuotientVariable, 4> replacements = Replacements(*map);
   if (replacements.empty()) return false;

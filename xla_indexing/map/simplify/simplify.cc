@@ -15,6 +15,7 @@
 #include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
 #include "xla_indexing/affine/spelling/evident_form.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/expr/constraint_form.h"
 #include "xla_indexing/map/expr/expr_util.h"
@@ -29,6 +30,7 @@ namespace xla_indexing {
 using internal::Combined;
 using internal::CombineResidues;
 using internal::ConstraintState;
+using internal::Engine;
 using internal::Equalities;
 using internal::EvidentFormOf;
 using internal::ExprSimplifier;
@@ -36,9 +38,11 @@ using internal::GivesName;
 using internal::HasIntegerPointWithoutPresburger;
 using internal::IsEquality;
 using internal::IsEvidentForm;
+using internal::IsOff;
 using internal::JoinedRelation;
 using internal::LinearSum;
 using internal::NormalizeConstraint;
+using internal::PointsBy;
 using internal::ResidueFact;
 using internal::ResidueFactOf;
 using internal::Term;

@@ -12,6 +12,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/base/numbers/wide_interval.h"
@@ -282,6 +283,7 @@ void Joining::Narrow(AffineExpr variable, const Interval& interval) {
 }  // namespace
 
 bool JoinWindows(IndexingMap* map) {
+  if (IsOff(Engine::kRangeWindows)) return false;
   if (map->IsKnownEmpty()) return false;
   bool changed = false;
   for (bool again = true; again && !QuestionBudget::IsSpent();) {

@@ -20,6 +20,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/memory/remembered.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/map/simplify/joined_relation.h"
@@ -252,7 +253,8 @@ bool HasNamedVariables(const IndexingMap& map) {
 
 void OperandIndexing::Simplify() {
   if (IsSimplified()) return;
-  if (!RememberedForms::IsOpen() || HasNamedVariables(map())) {
+  if (internal::IsOff(internal::Engine::kRememberedForms) || !RememberedForms::IsOpen() ||
+      HasNamedVariables(map())) {
     SimplifyAnew();
     return;
   }
@@ -541,7 +543,8 @@ absl::StatusOr<OperandIndexing> ComposeAnew(const OperandIndexing& first,
 
 absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& first,
                                                        const OperandIndexing& second) {
-  if (!RememberedCompositions::IsOpen() || HasNamedVariables(first.map()) ||
+  if (internal::IsOff(internal::Engine::kRememberedCompositions) ||
+      !RememberedCompositions::IsOpen() || HasNamedVariables(first.map()) ||
       HasNamedVariables(second.map())) {
     return ComposeAnew(first, second);
   }

@@ -17,6 +17,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/text/affine_text.h"
 #include "xla_indexing/map/variable_names.h"
@@ -25,6 +26,8 @@
 namespace xla_indexing {
 namespace {
 
+using internal::Engine;
+using internal::IsOff;
 using internal::LinearSum;
 using internal::MaySubsumeOthers;
 using internal::Subsumes;
@@ -235,6 +238,7 @@ mlir::AffineMap FixedFormula(const OperandIndexing& indexing) {
 
 // Merges until no two maps can be, or the question's budget is spent; true if any were.
 bool MergeAll(llvm::SmallVectorImpl<OperandIndexing>* maps) {
+  if (IsOff(Engine::kMergeIntervals)) return false;
   // Facts about each map that every comparison with another one needs. Two maps with fixed formulas
   // can merge only if these are equal.
   std::vector<mlir::AffineMap> formulas(maps->size());

@@ -11,6 +11,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/map/indexing_map.h"
@@ -67,6 +68,7 @@ bool HaveSameResults(const IndexingMap& a, const IndexingMap& b, const Shape& to
 }  // namespace
 
 bool MaySubsumeOthers(const OperandIndexing& a, const Shape& to) {
+  if (IsOff(Engine::kSubsumes)) return false;
   const IndexingMap& map = a.map();
   if (a.IsUnknown() || map.num_runtimes() > 0 || a.replica_map() != nullptr ||
       map.num_results() != to.rank()) {

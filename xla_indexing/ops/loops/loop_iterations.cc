@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/ops/answers/map_builder.h"
@@ -140,6 +141,7 @@ class DoubledBody {
 // As AllIterations, for a large number of them. None where that is too many maps.
 std::optional<LeafSets> AllByDoubling(const LoopBody& body, const LeafSets& start,
                                       const Shape& from) {
+  if (IsOff(Engine::kIterationsDoubled)) return std::nullopt;
   IterationComposer composer(body, kMaxComposedByDoubling);
   DoubledBody doubled(body, &composer);
   LeafSets sets = start;
@@ -193,6 +195,7 @@ void WeakenUnion(const LoopBody& body, bool depends_on_number,
 
 // The union over all numbers of iterations; none where it has too many maps.
 std::optional<LeafSets> Union(const LoopBody& body, const LeafSets& start, const Shape& from) {
+  if (IsOff(Engine::kAnyIterations)) return std::nullopt;
   IterationComposer composer(body);
   LeafSets all = start;
   // Whether one more iteration can make a difference.
@@ -379,6 +382,7 @@ IteratedSets AllIterations(const LoopBody& body, const LeafSets& start, const Sh
     std::optional<LeafSets> sets = AllByDoubling(body, start, from);
     return sets ? IteratedSets{*std::move(sets)} : AnyIterations(body, start, from);
   }
+  if (IsOff(Engine::kIterationsOneByOne)) return AnyIterations(body, start, from);
   IterationComposer composer(body);
   LeafSets sets = start;
   for (int64_t k = 0; k < count; ++k) {

@@ -13,6 +13,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/base/question_budget.h"
@@ -224,7 +225,7 @@ void WriteWithFewMaps(OperandIndexingSet* set) {
            (a.IsExact() || !b.IsExact() || !Covers(b, a));
   };
   const auto prolongs = [](OperandIndexing& a, const OperandIndexing& b) {
-    if (!AreOfOneKind(a, b)) return false;
+    if (IsOff(Engine::kProlonged) || !AreOfOneKind(a, b)) return false;
     std::optional<OperandIndexing> longer = Prolonged(a, b);
     if (!longer) longer = RowsJoined(a, b);
     if (longer) a = *longer;
@@ -236,7 +237,7 @@ void WriteWithFewMaps(OperandIndexingSet* set) {
 }
 
 void JoinBeyondEnds(OperandIndexingSet* set) {
-  if (set->size() < 2) return;
+  if (IsOff(Engine::kJoinBeyondEnds) || set->size() < 2) return;
   std::vector<OperandIndexing> maps(set->begin(), set->end());
   const auto joins = [](OperandIndexing& a, const OperandIndexing& b) {
     std::optional<OperandIndexing> joined;

@@ -14,6 +14,7 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/answers/leaf_relation.h"
@@ -321,6 +322,7 @@ bool IsIteration(AffineExpr symbol, const OperandIndexing& indexing) {
 }  // namespace
 
 OperandIndexing WithSumsJoined(OperandIndexing indexing) {
+  if (IsOff(Engine::kFewRanges)) return indexing;
   if (indexing.IsUnknown()) return indexing;
   indexing = WithRangesAtBestEnds(std::move(indexing));
   if (std::optional<OperandIndexing> without = WithoutCountingRange(indexing)) {
@@ -341,6 +343,7 @@ OperandIndexing WithSumsJoined(OperandIndexing indexing) {
 }
 
 OperandIndexing WithConstrainedResultsAsRanges(OperandIndexing indexing) {
+  if (IsOff(Engine::kResultsAsRanges)) return indexing;
   if (indexing.IsUnknown() || !indexing.bindings().empty() || indexing.replica_map() != nullptr) {
     return indexing;
   }
@@ -381,6 +384,7 @@ OperandIndexing WithConstrainedResultsAsRanges(OperandIndexing indexing) {
 }
 
 OperandIndexing WithRangesAsResults(OperandIndexing indexing) {
+  if (IsOff(Engine::kFewRanges)) return indexing;
   const IndexingMap& map = indexing.map();
   if (indexing.IsUnknown() || map.IsKnownEmpty()) return indexing;
   Renaming renaming;
@@ -414,6 +418,7 @@ OperandIndexing WithRangesAsResults(OperandIndexing indexing) {
 }
 
 OperandIndexing WithRangesAsIterations(OperandIndexing indexing) {
+  if (IsOff(Engine::kFewRanges)) return indexing;
   const IndexingMap& map = indexing.map();
   if (indexing.IsUnknown() || map.IsKnownEmpty()) return indexing;
   for (const RuntimeVarIndexing& binding : indexing.bindings()) {

@@ -10,6 +10,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/unions/range_choices.h"
@@ -124,6 +125,7 @@ std::optional<OperandIndexing> JoinedWithOthers(const OperandIndexing& map,
 }  // namespace
 
 void JoinOverValues(OperandIndexingSet* set) {
+  if (IsOff(Engine::kJoinOverValues)) return;
   std::vector<OperandIndexing> maps(set->begin(), set->end());
   if (maps.size() < 2 || maps.size() > kMaxJoinedMaps) return;
   for (const OperandIndexing& map : maps) {

@@ -15,6 +15,7 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
@@ -276,6 +277,7 @@ constexpr int kMaxMatches = 16;
 }  // namespace
 
 bool Covers(const OperandIndexing& a, const OperandIndexing& b) {
+  if (IsOff(Engine::kCovers)) return false;
   if (a.IsUnknown() || b.IsUnknown() ||
       (a.replica_map() == nullptr) != (b.replica_map() == nullptr)) {
     return false;

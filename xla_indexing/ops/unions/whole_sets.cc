@@ -4,6 +4,7 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/sets/cover.h"
@@ -48,6 +49,7 @@ bool IsEveryElement(const IndexingMap& map, const Shape& to) {
 }  // namespace
 
 bool WholeSets::IsWhole(const OperandIndexingSet& maps, const Shape& to) {
+  if (IsOff(Engine::kWholeSets)) return false;
   std::vector<IndexingMap> exact;
   for (const OperandIndexing& map : maps) {
     if (!MayCount(map)) continue;

@@ -13,6 +13,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/expr/expr_util.h"
@@ -395,6 +396,7 @@ std::optional<std::vector<OperandIndexing>> Joined(const std::vector<OperandInde
 }  // namespace
 
 void JoinZones(std::vector<OperandIndexing>* maps) {
+  if (IsOff(Engine::kZones)) return;
   // What values are read from must not depend on variables, which are others in what is written.
   const auto is_fixed = [](const RuntimeVarIndexing& binding) {
     return !binding.device && llvm::all_of(binding.element, [](AffineExpr expr) {

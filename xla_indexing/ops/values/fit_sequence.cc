@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/interval.h"
 
@@ -207,6 +208,7 @@ struct ArgumentProgression {
 }  // namespace
 
 AffineExpr FitFloor(llvm::ArrayRef<int64_t> values, AffineExpr x) {
+  if (IsOff(Engine::kFitFloors)) return {};
   if (!AreFitted(values)) return {};
   const std::optional<DigitalLine> line = FindDigitalLine(values);
   return line ? line->At(x) : AffineExpr();
@@ -214,6 +216,7 @@ AffineExpr FitFloor(llvm::ArrayRef<int64_t> values, AffineExpr x) {
 
 std::optional<std::vector<FittedRun>> FitFloors(llvm::ArrayRef<int64_t> values, AffineExpr x,
                                                 int64_t most) {
+  if (IsOff(Engine::kFitFloors)) return std::nullopt;
   std::vector<FittedRun> runs;
   if (!AreFitted(values)) return std::nullopt;
   for (size_t begin = 0; begin < values.size();) {
@@ -242,6 +245,7 @@ std::optional<std::vector<FittedRun>> FitFloors(llvm::ArrayRef<int64_t> values, 
 }
 
 AffineExpr FitSequence(llvm::ArrayRef<int64_t> values, AffineExpr x) {
+  if (IsOff(Engine::kFitSequence)) return {};
   if (!AreFitted(values)) return {};
   return Fitter().Fit(values, x);
 }

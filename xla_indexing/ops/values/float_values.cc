@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/ops/values/listed_values.h"
 
@@ -239,7 +240,9 @@ class JointKey {
 
 }  // namespace
 
-bool HoldsFloats(ElementType type) { return SemanticsOf(type) != nullptr; }
+bool HoldsFloats(ElementType type) {
+  return !IsOff(Engine::kFloatTables) && SemanticsOf(type) != nullptr;
+}
 
 std::optional<ValueCases> FloatOfInteger(AffineExpr value, ElementType type,
                                          const Constraints& when, const ValueVariables& variables) {

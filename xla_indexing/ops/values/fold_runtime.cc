@@ -13,6 +13,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/answers/parts/domain.h"
@@ -243,6 +244,7 @@ std::optional<std::vector<UnfinishedMap>> FoldNext(const UnfinishedMap& piece, s
 
 OperandIndexingSet FoldRuntimeVariables(const OperandIndexing& indexing,
                                         const FoldOptions& options) {
+  if (IsOff(Engine::kFoldRuntime)) return OperandIndexingSet(indexing);
   OperandIndexingSet done;
   std::deque<UnfinishedMap> pending;
   pending.push_back({indexing, 0});

@@ -9,6 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/box.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/map/expr/expr_util.h"
@@ -99,6 +100,7 @@ int64_t RunsOfEqualValues(llvm::ArrayRef<int64_t> values) {
 std::optional<ValueCases> ListedValue(llvm::ArrayRef<int64_t> values, ElementType type,
                                       AffineExpr x, const Constraints& when,
                                       const ValueVariables& variables) {
+  if (IsOff(Engine::kListedValues)) return std::nullopt;
   if (!x || values.empty()) return std::nullopt;
   const int64_t runs = RunsOfEqualValues(values);
   const auto most = static_cast<int64_t>(kMaxValueCases);

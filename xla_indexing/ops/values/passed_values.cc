@@ -9,6 +9,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
@@ -56,6 +57,7 @@ std::optional<std::pair<PassedForm, int64_t>> FormOfPassed(llvm::ArrayRef<Affine
 }  // namespace
 
 PassedScalar PassedValues::Of(const HloInstruction& parameter, int64_t leaf) {
+  if (IsOff(Engine::kPassedValues)) return {&parameter, leaf};
   if (!IsScalarOfIntegers(parameter.shape().Leaf(leaf))) return {&parameter, leaf};
   return ScalarsOf(*parameter.parent()).at({&parameter, leaf});
 }

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/values/call_scope.h"
@@ -127,6 +128,7 @@ class OfPassedLeaves {
 
 bool IsSameInAllIterations(const RuntimeVarIndexing& value, const HloInstruction& loop,
                            const std::vector<bool>& passes_through) {
+  if (IsOff(Engine::kSameScalar)) return false;
   const auto is_call = [](const HloInstruction* caller) {
     return caller->inlined_computation() != nullptr;
   };
@@ -139,6 +141,7 @@ bool IsSameInAllIterations(const RuntimeVarIndexing& value, const HloInstruction
 }
 
 bool IsSameScalar(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b) {
+  if (IsOff(Engine::kSameScalar)) return false;
   if (a.shape().rank() != 0 || b.shape().rank() != 0) return false;
   int left = kMaxComparedValues;
   return IsSame({{a.instruction, a.leaf}, {a.call_path.begin(), a.call_path.end()}},

@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/ops/answers/map_builder.h"
@@ -191,6 +192,7 @@ void SharpenBy(StepValues values, const LoopBody& body, const LeafSets& start,
 
 void SharpenByValues(const LoopBody& body, const LeafSets& start, const LeafSets& places,
                      Through through, LeafSets* at_end) {
+  if (IsOff(Engine::kIterationValues)) return;
   for (const StepValues values : {StepValues::kOfIterations, StepValues::kOfBeginning}) {
     SharpenBy(values, body, start, places, through, at_end);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/ops/loops/body/timed_map.h"
 #include "xla_indexing/ops/loops/closure/spreading.h"
 #include "xla_indexing/ops/loops/closure/translations.h"
@@ -39,6 +40,7 @@ std::optional<OperandIndexingSet> PowersOf(const OperandIndexing& piece) {
 }  // namespace
 
 std::optional<OperandIndexingSet> CloseByAlternation(const std::vector<OperandIndexing>& pieces) {
+  if (IsOff(Engine::kAlternation)) return std::nullopt;
   std::vector<Letter> letters;
   std::optional<Spread> spread = SpreadWithinBox(pieces);
   if (spread) letters.push_back({std::move(spread->powers), /*is_closed=*/true});

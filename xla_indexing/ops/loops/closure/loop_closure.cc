@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/ops/answers/leaf_relation.h"
@@ -68,6 +69,7 @@ class ClosedLoop {
   // Everything that ways from `start`, timed, lead to at any time; nothing where some part has no
   // closed form, or there are too many maps.
   std::optional<LeafSets> Through(const LeafSets& start) {
+    if (IsOff(Engine::kClosedForms)) return std::nullopt;
     std::vector<LoopPart>& parts = Graph().parts;
     std::vector<LeafSets> arrived(parts.size());
     joined_.clear();
@@ -265,6 +267,7 @@ class ClosedLoop {
 
   // R = P and R ; R, again and again, until R is transitive, which is all powers of P.
   std::optional<OperandIndexingSet> CloseTransitively(const OperandIndexingSet& pieces) {
+    if (IsOff(Engine::kTransitiveSquares)) return std::nullopt;
     OperandIndexingSet closure = pieces;
     for (int square = 0; square <= kMaxSquares && closure.size() <= kMaxTransitive; ++square) {
       OperandIndexingSet twice;
@@ -285,6 +288,7 @@ class ClosedLoop {
   // Kleene's algorithm: ways between all leaves that pass through the first leaf, through the first
   // two, and so on.
   std::optional<LoopClosure> CloseLeafByLeaf(const std::vector<const LoopPiece*>& pieces) {
+    if (IsOff(Engine::kLeafByLeaf)) return std::nullopt;
     LoopClosure ways;
     std::map<int64_t, size_t> to_itself;
     for (const LoopPiece* piece : pieces) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/ops/loops/body/timed_map.h"
 #include "xla_indexing/ops/unions/few_maps.h"
 
@@ -20,7 +21,8 @@ std::optional<OperandIndexingSet> CloseByPeriod(
     llvm::function_ref<std::optional<OperandIndexingSet>(const OperandIndexingSet& power)> close) {
   OperandIndexingSet before;
   OperandIndexingSet power = pieces;
-  for (int period = 1; period <= kMaxPeriod; ++period) {
+  const int most = IsOff(Engine::kPeriods) ? 1 : kMaxPeriod;
+  for (int period = 1; period <= most; ++period) {
     if (power.empty()) return before;
     if (const std::optional<OperandIndexingSet> closed = close(power)) {
       OperandIndexingSet all = before;

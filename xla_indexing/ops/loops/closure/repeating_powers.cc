@@ -13,6 +13,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/ops/answers/leaf_relation.h"
@@ -175,6 +176,7 @@ class TimelessPowers {
 
 std::optional<LoopClosure> CloseRepeating(const LoopSteps& body,
                                           const std::vector<const LoopPiece*>& pieces) {
+  if (IsOff(Engine::kRepeatingPowers)) return std::nullopt;
   std::map<int64_t, LeafSets> steps;
   for (const LoopPiece* piece : pieces) {
     if (!IsTimeless(body, piece->map)) return std::nullopt;

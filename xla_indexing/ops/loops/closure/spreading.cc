@@ -18,6 +18,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/base/numbers/progression.h"
@@ -459,6 +460,7 @@ void AddOutside(const BoxTranslation& translation, const IntervalBox& box,
 }  // namespace
 
 std::optional<Spread> SpreadWithinBox(const std::vector<OperandIndexing>& pieces) {
+  if (IsOff(Engine::kSpreading)) return std::nullopt;
   std::vector<BoxTranslation> translations;
   std::optional<StepWindow> window;
   ExactnessLabel label = ExactnessLabel::Exact();

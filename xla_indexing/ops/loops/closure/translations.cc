@@ -12,6 +12,7 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/expr/expr_util.h"
@@ -263,6 +264,7 @@ std::optional<OperandIndexing> CloseShifting(const OperandIndexing& piece) {
 }  // namespace
 
 std::optional<OperandIndexingSet> ClosePiece(const OperandIndexing& piece) {
+  if (IsOff(Engine::kTranslations)) return std::nullopt;
   // The map of what is unknown has no time.
   if (piece.IsUnknown()) return std::nullopt;
   return CloseByPeriod(OperandIndexingSet(piece),

@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/ops/rules/arithmetic/triangular.h"
@@ -571,6 +572,7 @@ Entries EntriesOfRoutine(const CustomCallLeaf& leaf, const MatrixRoutine& routin
 }  // namespace
 
 void AddLapackRules(CustomCallRegistry* registry) {
+  if (IsOff(Engine::kLapackCalls)) return;
   const auto add = [&](absl::string_view target, const MatrixRoutine& routine) {
     const auto rule = [routine](const CustomCallLeaf& leaf) {
       return EntriesOfRoutine(leaf, routine);

@@ -16,6 +16,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/JSON.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/engines.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/types/attribute.h"
@@ -274,6 +275,7 @@ CustomCallRule ConvolutionRule(const ConvolutionRoles& roles) {
 }  // namespace
 
 void AddLibraryCallRules(CustomCallRegistry* registry) {
+  if (IsOff(Engine::kLibraryCalls)) return;
   registry->Add("__cublas$gemm", {GemmRule, GemmRule});
   registry->Add("__cublas$lt$matmul", {GemmRule, GemmRule});
   using enum ConvolutionTensor;
