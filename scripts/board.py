@@ -10,7 +10,7 @@ docs/board.md says how to read it.
     scripts/board.py                                     all of them, over files of ../shared
     scripts/board.py --engines Zones Bands+Joints        some, and two that are off together
     scripts/board.py --corpora jax:300 ~/programs:1000   a directory, and the largest file in kB
-    scripts/board.py --write                             docs/board.md, too
+    scripts/board.py --write                             docs/board.md, too; --show: without running more
 
 What is done is kept in build/board, and not done again until print-indexing is another one: a run that was
 interrupted goes on where it was.
@@ -404,6 +404,8 @@ def row_of(engine: str, runner: Runner, tasks: Iterable[Task]) -> Row:
 
 
 def changed(row: Row) -> str:
+    if row.missing and not row.asked:
+        return "not run"
     if row.without.gone == row.without.new:
         return f"{row.without.gone:,}" if row.without.gone else "="
     return f"{row.without.gone:,} gone, {row.without.new:,} new"
@@ -415,7 +417,7 @@ def difference(after: int, before: int) -> str:
 
 def ratio(row: Row) -> str:
     if not row.asked:
-        return "not asked"
+        return "not run" if row.missing else "not asked"
     return f"{row.seconds_without / row.seconds_base:.2f}" if row.seconds_base > 0 else "?"
 
 
@@ -451,6 +453,8 @@ def tables(rows: list[Row], engines: list[Engine], runner: Runner, corpora: list
         question = questions.get(row.engine, "together")
         if row.failed:
             question += f" *{len(row.failed)} answers not compared.*"
+        if row.missing and row.asked:
+            question += f" *{row.missing} not run.*"
         cells = [f"`{row.engine}`", question, f"{lines_of(names, engines):,}", changed(row)]
         main.append([*cells, difference(row.without.maps, row.base.maps), labels, ratio(row)])
         if row.without.gone == row.without.new == 0 and not row.failed:
@@ -586,6 +590,7 @@ def main(arguments: list[str]) -> int:
         default=[corpus_of(c) for c in CORPORA],
         help=f"of ../shared, or others; files up to so many kB (default: {' '.join(CORPORA)})",
     )
+    parser.add_argument("--show", action="store_true", help="run nothing; what is known is printed")
     parser.add_argument("--processes", type=int, default=1, help="how many run at a time (default: 1)")
     parser.add_argument(
         "--seconds", type=int, default=20, help="of processor time for one file (default: 20)"
@@ -609,7 +614,8 @@ def main(arguments: list[str]) -> int:
     runner = Runner(program, options.seconds, BUILD / "results")
     tasks = list(tasks_of("", options.corpora, QUESTIONS))
     try:
-        run_all(runner, chosen, options.corpora, options.processes)
+        if not options.show:
+            run_all(runner, chosen, options.corpora, options.processes)
     except (KeyboardInterrupt, Stopped):
         print("\nboard: stopped; what is done is kept, and the next run goes on from here", file=sys.stderr)
         return 130
