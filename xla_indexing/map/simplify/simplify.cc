@@ -15,7 +15,6 @@
 #include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
 #include "xla_indexing/affine/spelling/evident_form.h"
-#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/expr/constraint_form.h"
 #include "xla_indexing/map/expr/expr_util.h"
@@ -38,11 +37,9 @@ using internal::GivesName;
 using internal::HasIntegerPointWithoutPresburger;
 using internal::IsEquality;
 using internal::IsEvidentForm;
-using internal::IsOff;
 using internal::JoinedRelation;
 using internal::LinearSum;
 using internal::NormalizeConstraint;
-using internal::PointsBy;
 using internal::ResidueFact;
 using internal::ResidueFactOf;
 using internal::Term;
