@@ -20,7 +20,7 @@ namespace xla_indexing::reference {
 using AccessPoint = std::array<int64_t, 3>;
 using AccessFunction = std::function<int64_t(const AccessPoint&)>;
 // The bits of a request, the first in the first period of the modulus.
-using Bits = std::vector<int64_t>;
+using BitAddresses = std::vector<int64_t>;
 
 // A number both as a form and as a function of the point.
 struct FormAndValue {
@@ -74,8 +74,8 @@ class RandomAccess {
   }
 
   // The bits of the request; none where no lane is active.
-  Bits RequestAt(int64_t v) const {
-    Bits bits;
+  BitAddresses RequestAt(int64_t v) const {
+    BitAddresses bits;
     AccessPoint point{v, 0, 0};
     for (point[1] = ranges_[1].lower; point[1] <= ranges_[1].upper; ++point[1]) {
       for (point[2] = ranges_[2].lower; point[2] <= ranges_[2].upper; ++point[2]) {
@@ -92,7 +92,7 @@ class RandomAccess {
     return InFirstPeriod(std::move(bits));
   }
 
-  Bits InFirstPeriod(Bits bits) const {
+  BitAddresses InFirstPeriod(BitAddresses bits) const {
     std::sort(bits.begin(), bits.end());
     bits.erase(std::unique(bits.begin(), bits.end()), bits.end());
     if (bits.empty()) return bits;

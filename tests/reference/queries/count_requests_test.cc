@@ -29,7 +29,7 @@ using internal::SectorMeter;
 using internal::ValueRange;
 
 // What chunks of this many bits have one of the bits, which ascend, moved on.
-int64_t ChunksOf(const Bits& bits, int64_t size, int64_t move) {
+int64_t ChunksOf(const BitAddresses& bits, int64_t size, int64_t move) {
   int64_t chunks = 0;
   int64_t last = -1;
   for (const int64_t bit : bits) {
@@ -41,7 +41,7 @@ int64_t ChunksOf(const Bits& bits, int64_t size, int64_t move) {
 }
 
 // Sectors are half as long as lines.
-RequestCost CostOf(const Bits& bits, int64_t line_bits, int64_t move) {
+RequestCost CostOf(const BitAddresses& bits, int64_t line_bits, int64_t move) {
   const int64_t sector_bytes = line_bits / 16;
   return {ChunksOf(bits, line_bits / 2, move),
           (ChunksOf(bits, 8, move) + sector_bytes - 1) / sector_bytes,
@@ -68,7 +68,7 @@ TEST(CountRequestsTest, RequestsAreThoseOfAllValues) {
     std::optional<RequestCost> worst;
     int64_t worst_value = 0;
     for (int64_t v = random.values().lower; v <= random.values().upper; ++v) {
-      const Bits bits = random.RequestAt(v);
+      const BitAddresses bits = random.RequestAt(v);
       if (bits.empty()) continue;
       for (int64_t w = 0; w < movers; ++w) {
         const RequestCost cost = CostOf(bits, line, w * factor);
@@ -148,7 +148,7 @@ TEST(CountRequestsTest, ImagesAreThoseOfAllValues) {
     int64_t worst_value = -1;
     RequestCost worst;
     for (int64_t value = begin; value < end; ++value) {
-      Bits bits;
+      BitAddresses bits;
       for (int64_t x = 32 * value; x < 32 * value + 32; ++x) {
         const std::array<int64_t, 3> at = {x % length, x / length % rows,
                                            x / length / rows % channels};

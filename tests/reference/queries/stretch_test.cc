@@ -43,13 +43,13 @@ TEST(StretchTest, RequestsMoveAlongAStretch) {
       const Stretch stretch = StretchFrom(&access, v, random.open(), random.modulus());
       ASSERT_GE(stretch.length, 1);
       longer += stretch.length > 1;
-      const Bits first = random.RequestAt(v);
+      const BitAddresses first = random.RequestAt(v);
       if (!stretch.is_active) {
         EXPECT_TRUE(first.empty());
       }
       const int64_t end = std::min(stretch.length, upper - v + 1);
       for (int64_t x = 1; x < end; ++x) {
-        Bits moved = first;
+        BitAddresses moved = first;
         for (int64_t& bit : moved) bit += x * stretch.slope;
         ASSERT_EQ(random.RequestAt(v + x), random.InFirstPeriod(moved)) << v << " + " << x;
       }
