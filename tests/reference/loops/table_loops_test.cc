@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "mlir/IR/MLIRContext.h"
@@ -261,6 +262,11 @@ TEST(TableLoopsTest, LargeTablesOfElementsAreExact) {
   for (const Neighbours& places : NeighboursOfElements()) {
     // A row is read to the right of an element and, through it, to the left of that.
     if (places == Neighbours{{-1, 1}, {0, -1}}) continue;
+    // What is read above and to the left of an element, in any number of steps, has no closed form.
+    if (absl::c_linear_search(places, std::pair(-1, 0)) &&
+        absl::c_linear_search(places, std::pair(0, -1))) {
+      continue;
+    }
     SCOPED_TRACE(WordsOf(places));
     for (const bool finds_row_above : {false, true}) {
       ExpectExact(TableByElements({30}, 40, places, finds_row_above));
