@@ -110,6 +110,15 @@ bool IsMovedByAsyncStart(const HloInstruction& start, int64_t leaf, int64_t oper
   return i->parameter_number() == operand_number;
 }
 
+// Whether elements of the operand have another type than those of the result, where a change of precision is
+// allowed: their values go on, their bits do not.
+bool IsConverted(const HloInstruction& i, const LeafPair& pair) {
+  const Shape& from = i.operand(pair.operand)->shape().Leaf(pair.operand_leaf);
+  const Shape& to = i.shape().Leaf(pair.output_leaf);
+  return i.opcode() != HloOpcode::kBitcast && i.opcode() != HloOpcode::kBitcastConvert &&
+         from.element_type() != to.element_type();
+}
+
 }  // namespace
 
 int64_t PartsOf(const Shape& array) { return array.IsArray() ? WidthOf(array) / kPartBits : 0; }
@@ -161,6 +170,7 @@ absl::StatusOr<CopiedLeaves> CopiesOfRoot(const HloComputation& computation,
         continue;
       }
       if (std::find(moved.begin(), moved.end(), pair.operand) == moved.end()) continue;
+      if (IsConverted(*instruction, pair)) continue;
       for (const auto& [to, from] : relation) {
         if (instruction->opcode() == HloOpcode::kSelect) {
           const auto& predicate = execution.ValueOf(instruction->operand(0))[0].elements();
@@ -182,6 +192,7 @@ absl::StatusOr<CopiedLeaves> CopiesOfRoot(const HloComputation& computation,
                              combined->parameter_number() == 1 && instruction->operand_count() == 3;
     for (const auto& [pair, relation] : *truth) {
       if (pair.operand <= instruction->operand_count() / 2) continue;
+      if (IsConverted(*instruction, pair)) continue;
       const int64_t parts = parts_of_leaf(instruction, pair.output_leaf);
       const std::vector<Copied>& updates = copied.at(instruction->operand(pair.operand))[0];
       std::set<int64_t> reached;
