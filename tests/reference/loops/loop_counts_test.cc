@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -29,6 +30,9 @@ struct Counting {
       "four = s32[] constant(4)\n ROOT go = pred[] compare(c, four), direction=LT";
   std::string config = "";
 };
+
+// For the names of the tests: without it they would hold the bytes of the object.
+void PrintTo(const Counting& counting, std::ostream* stream) { *stream << counting.name; }
 
 std::string Text(const Counting& counting) {
   return absl::StrReplaceAll(
