@@ -603,6 +603,7 @@ def main(arguments: list[str]) -> int:
     engines = read_engines()
     known = [engine.name for engine in engines]
     if options.list:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # for `| head`
         for engine in engines:
             print(f"{engine.name:24}{lines_of([engine.name], engines):6}  {engine.question}")
         return 0
