@@ -14,6 +14,8 @@
 #include <iostream>
 #include <string>
 
+#include "absl/strings/numbers.h"
+
 namespace xla_indexing {
 
 #if defined(__has_feature)
@@ -47,10 +49,9 @@ inline Effort ChosenEffort() {
     const std::string asked = AskedEffort();
     if (asked == "quick") return Effort{.one_of = kIsSanitized ? 16 : 10};
     if (asked == "full") return Effort{.one_of = kIsSanitized ? 16 : 1};
-    char* end = nullptr;
-    const long times = std::strtol(asked.c_str(), &end, 10);
-    if (*end == '\0' && times >= 1 && times <= 1000) {
-      return Effort{.times = static_cast<int>(times)};
+    int times = 0;
+    if (absl::SimpleAtoi(asked, &times) && times >= 1 && times <= 1000) {
+      return Effort{.times = times};
     }
     // A word that is not known must not make a test pass that was meant to be a longer one.
     std::cerr << "XLA_INDEXING_EFFORT is '" << asked

@@ -119,31 +119,102 @@ bool IsConverted(const HloInstruction& i, const LeafPair& pair) {
          from.element_type() != to.element_type();
 }
 
+using CopiedByInstruction = std::map<const HloInstruction*, CopiedLeaves>;
+
+int64_t PartsOfLeaf(const HloInstruction& i, int64_t leaf) { return PartsOf(i.shape().Leaf(leaf)); }
+
+// Every part of a parameter is a copy of itself.
+void CopyParameter(const HloInstruction& parameter, CopiedLeaves& own) {
+  for (size_t leaf = 0; leaf < own.size(); ++leaf) {
+    const int64_t parts = PartsOfLeaf(parameter, static_cast<int64_t>(leaf));
+    if (parts == 0) continue;
+    for (size_t i = 0; i < own[leaf].size(); ++i) {
+      own[leaf][i] = {parameter.parameter_number(), static_cast<int64_t>(leaf),
+                      static_cast<int64_t>(i) / parts, static_cast<int64_t>(i) % parts};
+    }
+  }
+}
+
+// Whether elements go on from the operand's leaf to the result's as they are.
+bool AreMoved(const HloInstruction& i, const LeafPair& pair,
+              const std::vector<int64_t>& moved_operands) {
+  if ((i.opcode() == HloOpcode::kScatter || i.opcode() == HloOpcode::kSort) &&
+      pair.operand != pair.output_leaf) {
+    return false;
+  }
+  if (i.opcode() == HloOpcode::kAsyncStart &&
+      !IsMovedByAsyncStart(i, pair.output_leaf, pair.operand)) {
+    return false;
+  }
+  return std::find(moved_operands.begin(), moved_operands.end(), pair.operand) !=
+             moved_operands.end() &&
+         !IsConverted(i, pair);
+}
+
+// Whether a select takes the element of this operand.
+bool IsSelected(const HloInstruction& select, int64_t operand, int64_t element,
+                const Execution& execution) {
+  const auto& predicate = execution.ValueOf(select.operand(0))[0].elements();
+  const size_t at = predicate.size() == 1 ? 0 : element;
+  return (*predicate[at].value != 0) == (operand == 1);
+}
+
+void CopyMoved(const HloInstruction& i, const Dependence& truth, const Execution& execution,
+               const CopiedByInstruction& copied, CopiedLeaves& own) {
+  const std::vector<int64_t> moved = MovedOperands(i);
+  for (const auto& [pair, relation] : truth) {
+    if (!AreMoved(i, pair, moved)) continue;
+    const int64_t parts = PartsOfLeaf(i, pair.output_leaf);
+    const std::vector<Copied>& of_operand = copied.at(i.operand(pair.operand))[pair.operand_leaf];
+    for (const auto& [to, from] : relation) {
+      if (i.opcode() == HloOpcode::kSelect && !IsSelected(i, pair.operand, to, execution)) continue;
+      for (int64_t k = 0; k < parts; ++k) {
+        own[pair.output_leaf][to * parts + k] = of_operand[from * parts + k];
+      }
+    }
+  }
+}
+
+// What an update reaches is computed, or the update that is assigned.
+void CopyUpdates(const HloInstruction& scatter, const Dependence& truth,
+                 const CopiedByInstruction& copied, CopiedLeaves& own) {
+  const HloInstruction* combined = scatter.to_apply()->root_instruction();
+  const bool is_assigned = combined->opcode() == HloOpcode::kParameter &&
+                           combined->parameter_number() == 1 && scatter.operand_count() == 3;
+  for (const auto& [pair, relation] : truth) {
+    if (pair.operand <= scatter.operand_count() / 2) continue;
+    const bool is_copied = is_assigned && !IsConverted(scatter, pair);
+    const int64_t parts = PartsOfLeaf(scatter, pair.output_leaf);
+    const std::vector<Copied>& updates = copied.at(scatter.operand(pair.operand))[0];
+    std::set<int64_t> reached;
+    for (const auto& [to, from] : relation) {
+      const bool is_first = reached.insert(to).second;
+      for (int64_t k = 0; k < parts; ++k) {
+        Copied& part = own[pair.output_leaf][to * parts + k];
+        const Copied update = is_copied ? updates[from * parts + k] : Copied();
+        // Where several reach it, any may be the last.
+        part = is_first || part == update ? update : Copied();
+      }
+    }
+  }
+}
+
 }  // namespace
 
 int64_t PartsOf(const Shape& array) { return array.IsArray() ? WidthOf(array) / kPartBits : 0; }
 
 absl::StatusOr<CopiedLeaves> CopiesOfRoot(const HloComputation& computation,
                                           const Execution& execution) {
-  std::map<const HloInstruction*, CopiedLeaves> copied;
+  CopiedByInstruction copied;
   for (const HloInstruction* instruction : computation.instructions()) {
     const Value& value = execution.ValueOf(instruction);
     CopiedLeaves& own = copied[instruction];
-    const auto parts_of_leaf = [](const HloInstruction* i, int64_t leaf) {
-      return PartsOf(i->shape().Leaf(leaf));
-    };
     for (size_t leaf = 0; leaf < value.size(); ++leaf) {
       own.emplace_back(value[leaf].elements().size() *
-                       parts_of_leaf(instruction, static_cast<int64_t>(leaf)));
+                       PartsOfLeaf(*instruction, static_cast<int64_t>(leaf)));
     }
     if (instruction->opcode() == HloOpcode::kParameter) {
-      for (size_t leaf = 0; leaf < own.size(); ++leaf) {
-        const int64_t parts = parts_of_leaf(instruction, static_cast<int64_t>(leaf));
-        for (size_t i = 0; i < own[leaf].size(); ++i) {
-          own[leaf][i] = {instruction->parameter_number(), static_cast<int64_t>(leaf),
-                          static_cast<int64_t>(i) / parts, static_cast<int64_t>(i) % parts};
-        }
-      }
+      CopyParameter(*instruction, own);
       continue;
     }
     if ((instruction->opcode() == HloOpcode::kBitcast ||
@@ -155,57 +226,12 @@ absl::StatusOr<CopiedLeaves> CopiesOfRoot(const HloComputation& computation,
                    : BitcastParts(instruction->operand(0)->shape(), parts, instruction->shape());
       continue;
     }
-    const std::vector<int64_t> moved = MovedOperands(*instruction);
-    if (moved.empty()) continue;
-    auto truth = DependenceOfInstruction(*instruction, execution);
+    if (MovedOperands(*instruction).empty()) continue;
+    const auto truth = DependenceOfInstruction(*instruction, execution);
     if (!truth.ok()) return truth.status();
-    for (const auto& [pair, relation] : *truth) {
-      if ((instruction->opcode() == HloOpcode::kScatter ||
-           instruction->opcode() == HloOpcode::kSort) &&
-          pair.operand != pair.output_leaf) {
-        continue;
-      }
-      if (instruction->opcode() == HloOpcode::kAsyncStart &&
-          !IsMovedByAsyncStart(*instruction, pair.output_leaf, pair.operand)) {
-        continue;
-      }
-      if (std::find(moved.begin(), moved.end(), pair.operand) == moved.end()) continue;
-      if (IsConverted(*instruction, pair)) continue;
-      for (const auto& [to, from] : relation) {
-        if (instruction->opcode() == HloOpcode::kSelect) {
-          const auto& predicate = execution.ValueOf(instruction->operand(0))[0].elements();
-          const size_t at = predicate.size() == 1 ? 0 : to;
-          if ((*predicate[at].value != 0) != (pair.operand == 1)) continue;
-        }
-        const int64_t parts = parts_of_leaf(instruction, pair.output_leaf);
-        const std::vector<Copied>& of_operand =
-            copied.at(instruction->operand(pair.operand))[pair.operand_leaf];
-        for (int64_t k = 0; k < parts; ++k) {
-          own[pair.output_leaf][to * parts + k] = of_operand[from * parts + k];
-        }
-      }
-    }
-    if (instruction->opcode() != HloOpcode::kScatter) continue;
-    // What an update reaches is computed, or the update that is assigned.
-    const HloInstruction* combined = instruction->to_apply()->root_instruction();
-    const bool is_assigned = combined->opcode() == HloOpcode::kParameter &&
-                             combined->parameter_number() == 1 && instruction->operand_count() == 3;
-    for (const auto& [pair, relation] : *truth) {
-      if (pair.operand <= instruction->operand_count() / 2) continue;
-      if (IsConverted(*instruction, pair)) continue;
-      const int64_t parts = parts_of_leaf(instruction, pair.output_leaf);
-      const std::vector<Copied>& updates = copied.at(instruction->operand(pair.operand))[0];
-      std::set<int64_t> reached;
-      for (const auto& [to, from] : relation) {
-        const bool is_first = reached.insert(to).second;
-        for (int64_t k = 0; k < parts; ++k) {
-          Copied& part = own[pair.output_leaf][to * parts + k];
-          const Copied update = is_assigned ? updates[from * parts + k] : Copied();
-          // Where several reach it, any may be the last.
-          part = is_first || part == update ? update : Copied();
-        }
-      }
-    }
+    CopyMoved(*instruction, *truth, execution, copied, own);
+    if (instruction->opcode() == HloOpcode::kScatter)
+      CopyUpdates(*instruction, *truth, copied, own);
   }
   return copied.at(computation.root_instruction());
 }
