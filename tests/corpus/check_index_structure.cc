@@ -16,7 +16,7 @@
 namespace xla_indexing {
 namespace {
 
-// Of an opcode.
+// How often an opcode occurs, and what its instructions were found to be.
 struct StructureCounts {
   std::map<std::string, int> forms;
   int count = 0;

@@ -38,7 +38,7 @@ void PrintTo(const Corpus& corpus, std::ostream* os);
 bool AreAllFilesRead();
 // The files of a corpus that are read, the longest first; files of the short list also where they are not there.
 std::vector<CorpusFile> FilesToRead(const Corpus& corpus);
-// None where it cannot be read.
+// The text of the file, or nullopt if it cannot be read.
 std::optional<std::string> TextOf(const CorpusFile& file);
 
 }  // namespace xla_indexing

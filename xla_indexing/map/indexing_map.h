@@ -55,14 +55,14 @@ class StringAttr;
 
 namespace xla_indexing {
 
-// A name that an MLIRContext keeps, so that it is no larger than a pointer; null where there is none.
+// A name that an MLIRContext keeps, so that it is no larger than a pointer. Null if there is no name.
 class VariableName {
  public:
   VariableName() = default;
   VariableName(mlir::StringAttr name);  // NOLINT(google-explicit-constructor): the same in short
 
   explicit operator bool() const { return attribute_ != nullptr; }
-  // Empty where there is none.
+  // Empty if there is no name.
   llvm::StringRef text() const;
 
   friend bool operator==(VariableName a, VariableName b) = default;

@@ -29,7 +29,6 @@ namespace xla_indexing {
 using internal::Combined;
 using internal::CombineResidues;
 using internal::ConstraintState;
-using internal::Engine;
 using internal::Equalities;
 using internal::EvidentFormOf;
 using internal::ExprSimplifier;
