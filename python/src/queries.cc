@@ -33,6 +33,12 @@ Subject ToSubject(nb::handle object) {
   throw nb::type_error("an Instruction or a Computation is needed");
 }
 
+Computation ToComputation(nb::handle object) {
+  if (!nb::isinstance<Module>(object)) return ComputationOf(ToSubject(object));
+  const SharedModule& state = nb::inst_ptr<Module>(object)->state;
+  return {state, state->module->entry_computation()};
+}
+
 namespace {
 
 // --- Utilization ---
@@ -192,9 +198,23 @@ nb::object ElementTuple(const std::vector<int64_t>& element) {
   return nb::tuple(list);
 }
 
+nb::dict RowOfComparison(const LeafComparison& leaf) {
+  nb::dict row;
+  row["output_leaf"] = leaf.output_leaf;
+  row["parameter"] = leaf.parameter;
+  row["parameter_leaf"] = leaf.parameter_leaf;
+  row["meets"] =
+      leaf.other ? nb::cast(std::pair(leaf.other->operand, leaf.other->operand_leaf)) : nb::none();
+  row["same"] = ToBool(leaf.same);
+  row["reason"] = leaf.reason.empty() ? nb::none() : nb::object(ToText(leaf.reason));
+  return row;
+}
+
 void DefineEquivalence(nb::module_& m) {
-  nb::class_<PairOfOne>(m, "PairOfOne",
-                        "A pair of elements that only one of two computations reads.")
+  nb::class_<PairOfOne>(
+      m, "PairOfOne",
+      "A pair of elements that only one of two computations reads, or of elements "
+      "that meet only in one.")
       .def_ro("is_of_first", &PairOfOne::is_of_first, "Whether that is the first one.")
       .def_prop_ro(
           "output_element", [](const PairOfOne& self) { return ElementTuple(self.output_element); },
@@ -203,6 +223,10 @@ void DefineEquivalence(nb::module_& m) {
           "operand_element",
           [](const PairOfOne& self) { return ElementTuple(self.operand_element); },
           nb::sig("def operand_element(self) -> tuple[int, ...]"))
+      .def_prop_ro(
+          "other_element", [](const PairOfOne& self) { return ElementTuple(self.other_element); },
+          "What the operand's element meets, in a comparison of what meets.",
+          nb::sig("def other_element(self) -> tuple[int, ...]"))
       .def_prop_ro(
           "runtime_values",
           [](const PairOfOne& self) {
@@ -219,10 +243,19 @@ void DefineEquivalence(nb::module_& m) {
                     self.is_of_first ? "first" : "second");
       });
   nb::class_<LeafComparison>(m, "LeafComparison",
-                             "Whether two computations read one array of a parameter alike.")
+                             "Whether two computations read one array of a parameter alike, or "
+                             "elements of two arrays meet alike.")
       .def_ro("output_leaf", &LeafComparison::output_leaf)
       .def_ro("parameter", &LeafComparison::parameter)
       .def_ro("parameter_leaf", &LeafComparison::parameter_leaf)
+      .def_prop_ro(
+          "other",
+          [](const LeafComparison& self) {
+            return self.other
+                       ? std::optional(std::pair(self.other->operand, self.other->operand_leaf))
+                       : std::nullopt;
+          },
+          "The parameter and leaf that it meets; None where what is read is compared.")
       .def_prop_ro(
           "same", [](const LeafComparison& self) { return ToBool(self.same); },
           "None where it was not decided.")
@@ -233,16 +266,30 @@ void DefineEquivalence(nb::module_& m) {
           "reason", [](const LeafComparison& self) { return ToText(self.reason); },
           "Why it is not decided; empty where it is.");
   nb::class_<EquivalenceReport>(m, "Equivalence",
-                                "Whether two computations read their parameters in the same way.")
+                                "Whether two computations read the same elements of their "
+                                "parameters, and the same elements meet.")
       .def_prop_ro(
           "same", [](const EquivalenceReport& self) { return ToBool(self.same); },
-          "None where it was not decided.")
+          "Whether both hold; None where it was not decided.")
+      .def_prop_ro(
+          "reads", [](const EquivalenceReport& self) { return ToBool(self.reads); },
+          "Whether the same elements are read; None where it was not decided.")
+      .def_prop_ro(
+          "meets", [](const EquivalenceReport& self) { return ToBool(self.meets); },
+          "Whether the same elements meet: are operands of one product, sum .., of one step of a "
+          "dot. None where it was not decided, and where the elements read are not the same.")
       .def_prop_ro(
           "difference", [](const EquivalenceReport& self) { return ToText(self.difference); },
           "How the shapes differ; empty where they do not.")
       .def_prop_ro(
           "leaves", [](const EquivalenceReport& self) { return self.leaves; },
           "The comparison of each array of the output and each of a parameter.")
+      .def_prop_ro(
+          "pairs", [](const EquivalenceReport& self) { return self.pairs; },
+          "The comparison of what meets, for each two arrays of parameters.")
+      .def_prop_ro(
+          "reason", [](const EquivalenceReport& self) { return ToText(self.meets_reason); },
+          "Why it was not decided what meets, where that is for no single pair.")
       .def_ro("not_compared", &EquivalenceReport::not_compared,
               "The number of pairs of arrays that were left out.")
       .def("__bool__", [](const EquivalenceReport& self) { return self.same == Answer::kYes; })
@@ -250,14 +297,8 @@ void DefineEquivalence(nb::module_& m) {
           "rows",
           [](const EquivalenceReport& self) {
             std::vector<nb::dict> rows;
-            for (const LeafComparison& leaf : self.leaves) {
-              nb::dict row;
-              row["output_leaf"] = leaf.output_leaf;
-              row["parameter"] = leaf.parameter;
-              row["parameter_leaf"] = leaf.parameter_leaf;
-              row["same"] = ToBool(leaf.same);
-              row["reason"] = leaf.reason.empty() ? nb::none() : nb::object(ToText(leaf.reason));
-              rows.push_back(std::move(row));
+            for (const std::vector<LeafComparison>* leaves : {&self.leaves, &self.pairs}) {
+              for (const LeafComparison& leaf : *leaves) rows.push_back(RowOfComparison(leaf));
             }
             return rows;
           },
@@ -271,8 +312,8 @@ void DefineEquivalence(nb::module_& m) {
   m.def(
       "equivalent",
       [](nb::handle a, nb::handle b, int64_t max_steps) {
-        const Computation first = ComputationOf(ToSubject(a));
-        const Computation second = ComputationOf(ToSubject(b));
+        const Computation first = ToComputation(a);
+        const Computation second = ToComputation(b);
         nb::gil_scoped_release release;
         // Modules are read without a lock; a context of its own serves both.
         mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -280,13 +321,14 @@ void DefineEquivalence(nb::module_& m) {
             CompareReads(*first.computation, *second.computation, &context, {}, max_steps));
       },
       "a"_a, "b"_a, nb::kw_only(), "max_steps"_a = kEquivalenceSteps,
-      nb::sig("def equivalent(a: Instruction | Computation, b: Instruction | Computation, *, "
-              "max_steps: int = "
-              "...) -> Equivalence"),
-      R"doc(Whether two computations, fusions or instructions read their parameters in the same way.
+      nb::sig("def equivalent(a: Instruction | Computation | Module, "
+              "b: Instruction | Computation | Module, *, max_steps: int = ...) -> Equivalence"),
+      R"doc(Whether two computations read the same elements of their parameters, and the same meet.
 
-    >>> a = xi.load("ENTRY e { p = f32[9] parameter(0)  ROOT r = f32[9] reverse(p), dimensions={0} }").entry
-    >>> b = xi.load("ENTRY e { p = f32[9] parameter(0)  ROOT r = f32[9] negate(p) }").entry
+Fusions and other instructions are computations of their operands; a module is its entry.
+
+    >>> a = xi.load("ENTRY e { p = f32[9] parameter(0)  ROOT r = f32[9] reverse(p), dimensions={0} }")
+    >>> b = xi.load("ENTRY e { p = f32[9] parameter(0)  ROOT r = f32[9] negate(p) }")
     >>> xi.equivalent(a, a).same, xi.equivalent(a, b).leaves[0].difference
     (True, <xla_indexing.PairOfOne: output (0,), operand (0,), of the second>)
 )doc");

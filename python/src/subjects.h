@@ -16,6 +16,9 @@ Computation ComputationOf(const Subject& subject);
 // An Instruction or a Computation; TypeError for anything else.
 Subject ToSubject(nb::handle object);
 
+// The computation that a question about two programs is about: ComputationOf, or a Module's entry.
+Computation ToComputation(nb::handle object);
+
 // What an operand is called: the Python function's argument that it is, or its name.
 std::string NameOfOperand(const Subject& subject, int64_t operand);
 

@@ -115,9 +115,10 @@ A picture
                          arrays, of the whole ENTRY; of its leaf --output_id=N, by default the
                          first that has elements
 
-Whether two computations read their parameters in the same way
-  --compare A B          those of the ENTRYs of two files of one module each: for each output and
-                         parameter 'same', 'different' with the first difference, or 'not decided'.
+Whether two computations read the same elements of their parameters, and the same elements meet
+  --compare A B          the ENTRYs of two files of one module each: for each output and parameter,
+                         and for each two parameters whose elements meet in a sum, product or step
+                         of a dot, 'same', 'different' with a difference, or 'not decided'.
                          --computation=C takes that of both; --compare --computation=C,D FILE two of
                          one file
 

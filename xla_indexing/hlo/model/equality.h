@@ -21,8 +21,8 @@ bool ModulesEqual(const HloModule& a, const HloModule& b, std::string* differenc
 
 // Whether two instructions, perhaps of different modules, do the same to their operands: they have
 // equal opcodes, shapes (layouts aside) and attributes in any order. Descriptive attributes
-// (metadata, sharding, frontend attributes) do not count. Called computations are compared by name
-// and position alone.
+// (metadata, sharding, frontend attributes) and control predecessors do not count. What is called is
+// not compared.
 bool SameOperation(const HloInstruction& a, const HloInstruction& b);
 
 }  // namespace xla_indexing

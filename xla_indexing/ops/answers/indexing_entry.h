@@ -9,6 +9,7 @@
 #ifndef XLA_INDEXING_OPS_ANSWERS_INDEXING_ENTRY_H_
 #define XLA_INDEXING_OPS_ANSWERS_INDEXING_ENTRY_H_
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -42,7 +43,7 @@ struct OperandLeaf {
   int64_t operand = 0;
   int64_t operand_leaf = 0;
 
-  friend bool operator==(const OperandLeaf& a, const OperandLeaf& b) = default;
+  friend auto operator<=>(const OperandLeaf& a, const OperandLeaf& b) = default;
 };
 
 // The leaves of the operands of an instruction, or of the parameters of a computation, that no

@@ -1,11 +1,18 @@
-// Whether two computations read their parameters in the same way.
+// Whether two computations read their parameters in the same way, and the same elements meet.
 //
 // Mathematics. For each leaf of the output and each leaf of a parameter, a computation is the
 // relation of pairs (element of the output, element of the parameter) that its maps name together,
-// for each value of the runtime variables. Two computations read the same where all of these
-// relations are equal. Runtime variables correspond where they read the same element of the same
-// value: of parameters of one number, and of what is computed from those in the same way
-// (query/equivalence/same_values.h).
+// for each value of the runtime variables. Two computations *read the same* where all of these
+// relations are equal. The same elements *meet* where in addition two elements of parameters are
+// combined on the way to the same elements of the output (query/equivalence/meeting_elements.h): a dot
+// that pairs the elements of its operands in another order reads the same, and others meet.
+// Runtime variables correspond where they read the same element of the same value: of parameters of
+// one number, and of what is computed from those in the same way (query/equivalence/same_values.h).
+// Calls and fusions count as what they compute.
+//
+// Neither says that the values are equal: a sum and a product are the same here. Nor need values
+// differ where elements meet in another way: sum(a) + sum(b) and sum(a + b) are equal, but only in
+// the first does every element of a meet every element of b.
 //
 // How. For each pair of leaves, the first of these that decides:
 //   1. the sets of maps are equal in normal form;
@@ -28,9 +35,7 @@
 #define XLA_INDEXING_QUERY_EQUIVALENCE_EQUIVALENCE_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -38,6 +43,7 @@
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/query/equivalence/leaf_comparison.h"
 
 namespace xla_indexing {
 
@@ -47,29 +53,15 @@ inline constexpr int64_t kEquivalenceSteps = int64_t{1} << 22;
 // The most pairs of leaves that are compared; an output leaf that is begun is compared to the end.
 inline constexpr int64_t kMaxComparedPairs = int64_t{1} << 18;
 
-// A pair that only one of the two computations reads.
-struct PairOfOne {
-  bool is_of_first = false;
-  std::vector<int64_t> output_element;
-  std::vector<int64_t> operand_element;
-  // The binding of each runtime variable, and its value in this pair.
-  std::vector<std::pair<std::string, int64_t>> runtime_values;
-  bool is_least = false;  // No pair before it tells the two apart.
-};
-
-struct LeafComparison {
-  int64_t output_leaf = 0;
-  int64_t parameter = 0;
-  int64_t parameter_leaf = 0;
-  Answer same = Answer::kUndecided;
-  std::optional<PairOfOne> difference;  // where they are not the same; none if none was found
-  std::string reason;                   // why it is not decided
-};
-
 struct EquivalenceReport {
-  Answer same = Answer::kUndecided;
+  Answer same = Answer::kUndecided;    // both of these
+  Answer reads = Answer::kUndecided;   // the same elements are read
+  Answer meets = Answer::kUndecided;   // the same elements meet; undecided unless the same are read
   std::string difference;              // of the shapes; then nothing else is compared
   std::vector<LeafComparison> leaves;  // by output leaf, parameter, parameter leaf
+  // By output leaf, parameter, its leaf and `other`; without what meets only itself.
+  std::vector<LeafComparison> pairs;
+  std::string meets_reason;  // why `meets` is not decided for any pair
   // The number of pairs that were not compared: past kMaxComparedPairs whole leaves of the output
   // are skipped. These pairs are undecided, or equal where the roots are computed in the same way.
   int64_t not_compared = 0;

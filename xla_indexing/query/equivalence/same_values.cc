@@ -12,6 +12,9 @@
 namespace xla_indexing::internal {
 namespace {
 
+// The first number of the key of an argument; those of values inside callers begin with a value's.
+constexpr int64_t kArgument = -1;
+
 // Whether equal operands make equal values, as far as is known here, where what is called does.
 bool IsFunctionOfOperands(const HloInstruction& instruction) {
   switch (instruction.opcode()) {
@@ -29,36 +32,67 @@ bool IsFunctionOfOperands(const HloInstruction& instruction) {
 
 }  // namespace
 
-ValueNumbers::ValueNumbers(const HloComputation& a, const HloComputation& b) {
-  AddCalled(*a.parent(), *a.parent());
-  if (a.parent() != b.parent()) {
-    AddCalled(*a.parent(), *b.parent());
-    AddCalled(*b.parent(), *b.parent());
-  }
-  AddAll(a);
-  AddAll(b);
+ValueNumbers::ValueNumbers(const HloComputation& a, const Arguments& arguments_of_a,
+                           const HloComputation& b, const Arguments& arguments_of_b) {
+  AddCalled(*a.parent());
+  if (a.parent() != b.parent()) AddCalled(*b.parent());
+  AddAll(a, arguments_of_a);
+  AddAll(b, arguments_of_b);
 }
 
-void ValueNumbers::AddCalled(const HloModule& a, const HloModule& b) {
+int64_t ValueNumbers::NumberOfKey(const std::vector<int64_t>& key) {
+  const auto [it, is_new] = by_key_.insert({key, count_});
+  if (is_new) ++count_;
+  return it->second;
+}
+
+std::optional<int64_t> ValueNumbers::NumberOf(llvm::ArrayRef<const HloInstruction*> call_path,
+                                              const HloInstruction& instruction) {
+  if (call_path.empty()) {
+    const auto it = numbers_.find(&instruction);
+    if (it == numbers_.end()) return std::nullopt;
+    return it->second;
+  }
+  const HloInstruction& caller = *call_path.back();
+  const std::optional<int64_t> number = NumberOf(call_path.drop_back(), caller);
+  if (!number) return std::nullopt;
+  // Callers of one number call computations that are the same, place by place.
+  const absl::Span<const HloComputation* const> called = caller.called_computations();
+  if (absl::c_count(called, instruction.parent()) != 1) return std::nullopt;
+  if (first_alike_.at(instruction.parent()) == nullptr) return std::nullopt;
+  const int64_t place = absl::c_find(called, instruction.parent()) - called.begin();
+  return NumberOfKey({*number, place, instruction.index_in_computation()});
+}
+
+void ValueNumbers::AddCalled(const HloModule& module) {
   // Computations that are called come first.
-  const size_t count = std::min(a.computations().size(), b.computations().size());
-  for (size_t i = 0; i < count; ++i) {
-    const HloComputation& x = *a.computations()[i];
-    const HloComputation& y = *b.computations()[i];
-    if (AreSame(x, y)) same_computations_.insert({&x, &y});
+  for (const HloComputation* computation : module.computations()) {
+    const HloComputation*& first = first_alike_[computation];
+    first = nullptr;
+    if (!absl::c_all_of(computation->instructions(), [&](const HloInstruction* instruction) {
+          return IsFunctionOfOperands(*instruction) &&
+                 absl::c_all_of(instruction->called_computations(), [&](const auto* called) {
+                   return called == nullptr || first_alike_.at(called) != nullptr;
+                 });
+        })) {
+      continue;
+    }
+    std::vector<const HloComputation*>& of_size = by_size_[computation->instruction_count()];
+    const auto same = absl::c_find_if(
+        of_size, [&](const HloComputation* other) { return AreSame(*other, *computation); });
+    first_alike_[computation] = same == of_size.end() ? computation : *same;
+    if (same == of_size.end()) of_size.push_back(computation);
   }
 }
 
 bool ValueNumbers::AreSame(const HloComputation& a, const HloComputation& b) const {
-  if (a.instruction_count() != b.instruction_count()) return false;
   const auto in_same_place = [](const HloInstruction* x, const HloInstruction* y) {
     return x->index_in_computation() == y->index_in_computation();
   };
   for (int64_t i = 0; i < a.instruction_count(); ++i) {
     const HloInstruction& x = *a.instructions()[i];
     const HloInstruction& y = *b.instructions()[i];
-    if (!IsFunctionOfOperands(x) || !DoTheSame(x, y) ||
-        !absl::c_equal(x.operands(), y.operands(), in_same_place)) {
+    if (!DoTheSame(x, y) || !absl::c_equal(x.operands(), y.operands(), in_same_place)) {
       return false;
     }
   }
@@ -74,12 +108,20 @@ bool ValueNumbers::DoTheSame(const HloInstruction& a, const HloInstruction& b) c
   }
   return absl::c_equal(a.called_computations(), b.called_computations(),
                        [&](const HloComputation* x, const HloComputation* y) {
-                         return x == nullptr ? y == nullptr : same_computations_.contains({x, y});
+                         if (x == nullptr || y == nullptr) return x == y;
+                         const HloComputation* first = first_alike_.at(x);
+                         return first != nullptr && first == first_alike_.at(y);
                        });
 }
 
-void ValueNumbers::AddAll(const HloComputation& computation) {
+void ValueNumbers::AddAll(const HloComputation& computation, const Arguments& arguments) {
   for (const HloInstruction* instruction : computation.instructions()) {
+    if (instruction->opcode() == HloOpcode::kParameter) {
+      std::vector<int64_t> key = arguments[instruction->parameter_number()];
+      key.insert(key.begin(), kArgument);
+      numbers_[instruction] = NumberOfKey(key);
+      continue;
+    }
     if (!IsFunctionOfOperands(*instruction)) {
       numbers_[instruction] = count_++;
       continue;

@@ -20,6 +20,7 @@
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/ops/answers/indexing_entry.h"
 #include "xla_indexing/query/equivalence/equivalence.h"
 #include "xla_indexing/tools/answers/json_writer.h"
 #include "xla_indexing/tools/input/files.h"
@@ -58,46 +59,69 @@ std::string ElementText(const std::vector<int64_t>& element) {
   return absl::StrCat("(", absl::StrJoin(element, ", "), ")");
 }
 
-// `(0, 1) reads (1, 0) in the first alone`
-std::string PairText(const PairOfOne& pair) {
-  std::string text =
-      absl::StrCat(ElementText(pair.output_element), " reads ", ElementText(pair.operand_element),
-                   " in the ", pair.is_of_first ? "first" : "second", " alone");
+// `(0, 1) reads (1, 0) in the first alone`; `for (0, 1), (1, 0) meets (2) in the first alone`
+std::string PairText(const LeafComparison& leaf) {
+  const PairOfOne& pair = *leaf.difference;
+  const std::string output = ElementText(pair.output_element);
+  const std::string operand = ElementText(pair.operand_element);
+  std::string text = leaf.other ? absl::StrCat("for ", output, ", ", operand, " meets ",
+                                               ElementText(pair.other_element))
+                                : absl::StrCat(output, " reads ", operand);
+  absl::StrAppend(&text, " in the ", pair.is_of_first ? "first" : "second", " alone");
   for (const auto& [name, value] : pair.runtime_values) {
     absl::StrAppend(&text, ", where ", name, " gives ", value);
   }
   return text;
 }
 
+// ` operand 1`, ` operand 1 leaf 2`
+void AppendOperand(const HloComputation& computation, const OperandLeaf& leaf, std::string* text) {
+  absl::StrAppend(text, " operand ", leaf.operand);
+  if (computation.parameters()[leaf.operand]->shape().IsTuple()) {
+    absl::StrAppend(text, " leaf ", leaf.operand_leaf);
+  }
+}
+
+void AppendLeaf(const LeafComparison& leaf, const HloComputation& computation, std::string* text) {
+  absl::StrAppend(text, "Output ", leaf.output_leaf);
+  AppendOperand(computation, {leaf.parameter, leaf.parameter_leaf}, text);
+  if (leaf.other) {
+    absl::StrAppend(text, " with");
+    AppendOperand(computation, *leaf.other, text);
+  }
+  absl::StrAppend(text, ": ", AnswerText(leaf.same));
+  if (leaf.same == Answer::kUndecided) absl::StrAppend(text, ": ", leaf.reason);
+  absl::StrAppend(text, "\n");
+  if (leaf.difference) {
+    absl::StrAppend(text, "  ", leaf.difference->is_least ? "first: " : "", PairText(leaf), "\n");
+  }
+}
+
 std::string ReportText(const EquivalenceReport& report, const HloComputation& computation) {
   if (!report.difference.empty()) return absl::StrCat("different: ", report.difference, "\n");
   std::string text;
-  for (const LeafComparison& leaf : report.leaves) {
-    absl::StrAppend(&text, "Output ", leaf.output_leaf, " operand ", leaf.parameter);
-    if (computation.parameters()[leaf.parameter]->shape().IsTuple()) {
-      absl::StrAppend(&text, " leaf ", leaf.parameter_leaf);
-    }
-    absl::StrAppend(&text, ": ", AnswerText(leaf.same));
-    if (leaf.same == Answer::kUndecided) absl::StrAppend(&text, ": ", leaf.reason);
-    absl::StrAppend(&text, "\n");
-    if (leaf.difference) {
-      absl::StrAppend(&text, "  ", leaf.difference->is_least ? "first: " : "",
-                      PairText(*leaf.difference), "\n");
-    }
-  }
+  for (const LeafComparison& leaf : report.leaves) AppendLeaf(leaf, computation, &text);
+  for (const LeafComparison& pair : report.pairs) AppendLeaf(pair, computation, &text);
   if (report.not_compared > 0) {
     absl::StrAppend(&text, report.not_compared, " pairs of leaves not compared: more than ",
                     kMaxComparedPairs, "\n");
   }
+  absl::StrAppend(&text, "What is read: ", AnswerText(report.reads), "\nWhat meets: ",
+                  report.reads == Answer::kYes ? AnswerText(report.meets) : "not compared");
+  if (report.reads == Answer::kYes && !report.meets_reason.empty()) {
+    absl::StrAppend(&text, ": ", report.meets_reason);
+  }
+  absl::StrAppend(&text, "\n");
   return text;
 }
 
-void WritePair(const PairOfOne& pair, JsonWriter* json) {
+void WritePair(const PairOfOne& pair, bool is_meeting, JsonWriter* json) {
   json->BeginObject();
   json->Key("read_by");
   json->String(pair.is_of_first ? "first" : "second");
   json->IntegersField("output_element", pair.output_element);
   json->IntegersField("operand_element", pair.operand_element);
+  if (is_meeting) json->IntegersField("other_element", pair.other_element);
   json->Key("runtime_values");
   json->BeginArray();
   for (const auto& [name, value] : pair.runtime_values) {
@@ -114,34 +138,50 @@ void WritePair(const PairOfOne& pair, JsonWriter* json) {
   json->EndObject();
 }
 
+void WriteLeaf(const LeafComparison& leaf, JsonWriter* json) {
+  json->BeginObject();
+  json->Key("output_id");
+  json->Integer(leaf.output_leaf);
+  json->Key("operand_id");
+  json->Integer(leaf.parameter);
+  json->Key("operand_leaf");
+  json->Integer(leaf.parameter_leaf);
+  if (leaf.other) {
+    json->Key("other_id");
+    json->Integer(leaf.other->operand);
+    json->Key("other_leaf");
+    json->Integer(leaf.other->operand_leaf);
+  }
+  json->Key("answer");
+  json->String(AnswerText(leaf.same));
+  json->Key("reason");
+  json->String(leaf.same == Answer::kUndecided ? leaf.reason : "");
+  if (leaf.difference) {
+    json->Key("difference");
+    WritePair(*leaf.difference, leaf.other.has_value(), json);
+  }
+  json->EndObject();
+}
+
 std::string ReportJson(const EquivalenceReport& report) {
   std::string out;
   JsonWriter json(&out);
   json.BeginObject();
   json.Key("answer");
   json.String(AnswerText(report.same));
+  json.Key("reads");
+  json.String(AnswerText(report.reads));
+  json.Key("meets");
+  json.String(AnswerText(report.meets));
   json.Key("reason");
-  json.String(report.difference);
+  json.String(report.difference.empty() ? report.meets_reason : report.difference);
   json.Key("leaves");
   json.BeginArray();
-  for (const LeafComparison& leaf : report.leaves) {
-    json.BeginObject();
-    json.Key("output_id");
-    json.Integer(leaf.output_leaf);
-    json.Key("operand_id");
-    json.Integer(leaf.parameter);
-    json.Key("operand_leaf");
-    json.Integer(leaf.parameter_leaf);
-    json.Key("answer");
-    json.String(AnswerText(leaf.same));
-    json.Key("reason");
-    json.String(leaf.same == Answer::kUndecided ? leaf.reason : "");
-    if (leaf.difference) {
-      json.Key("difference");
-      WritePair(*leaf.difference, &json);
-    }
-    json.EndObject();
-  }
+  for (const LeafComparison& leaf : report.leaves) WriteLeaf(leaf, &json);
+  json.EndArray();
+  json.Key("pairs");
+  json.BeginArray();
+  for (const LeafComparison& pair : report.pairs) WriteLeaf(pair, &json);
   json.EndArray();
   if (report.not_compared > 0) {
     json.Key("pairs_not_compared");
