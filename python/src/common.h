@@ -37,15 +37,20 @@
 #include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/fusion/walk/fusion_options.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/ops/answers/indexing_entry.h"
+#include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/parts/direction.h"
+#include "xla_indexing/ops/answers/parts/indexing_options.h"
 
 #ifndef ABSL_USES_STD_STRING_VIEW
 namespace nanobind::detail {
@@ -107,13 +112,59 @@ T ValueOf(absl::StatusOr<T> value) {
 // Text that may have come from anywhere: what is not UTF-8 in it is shown as U+FFFD.
 nb::str ToText(absl::string_view text);
 
+// `12`, or `[0, 12]` where a count is not one number.
+std::string CountText(const Interval& count);
+
 // `<xla_indexing.NAME: TEXT>`, of which the first line is shown.
 nb::str ReprOf(absl::string_view name, absl::string_view text);
+
+// What pickle makes an object of again: `_pickle.FUNCTION(a, b)` of the package.
+nb::tuple Unpickled(const char* function, nb::handle a, nb::handle b);
+inline constexpr const char* kReduceSignature = "def __reduce__(self) -> tuple[typing.Any, ...]";
 
 // What Jupyter shows of an object: `_html.FUNCTION(object)` of the package.
 nb::str HtmlOf(const char* function, nb::handle object);
 // The module that draws: `xla_indexing.picture`.
 nb::module_ PictureModule();
+
+// --- Long work (waiting.cc) ---
+
+// What happens while a question is worked on: an interrupt ends it, and on a terminal it shows how
+// much of its steps it has taken.
+class __attribute__((visibility("hidden"))) Waiting {  // as its members are
+ public:
+  // Without the GIL. Whether a signal's handler raised an exception.
+  bool ShouldStop(double share);
+  // With the GIL, at the end: throws what was raised.
+  void Finish();
+
+ private:
+  nb::object progress_;
+  std::exception_ptr raised_;
+};
+
+// Runs `work` without the GIL. KeyboardInterrupt, and whatever else a signal's handler raises, ends
+// it within moments (base/question_budget.h).
+template <typename Work>
+auto Interruptible(Work&& work) {
+  Waiting waiting;
+  std::exception_ptr thrown;
+  const auto run = [&]() -> std::optional<decltype(work())> {
+    const nb::gil_scoped_release release;
+    const auto should_stop = [&](double share) { return waiting.ShouldStop(share); };
+    const QuestionBudget::Watch watch(should_stop);
+    try {
+      return std::forward<Work>(work)();
+    } catch (...) {
+      thrown = std::current_exception();
+      return std::nullopt;
+    }
+  };
+  auto result = run();
+  waiting.Finish();
+  if (thrown) std::rethrow_exception(thrown);
+  return *std::move(result);
+}
 
 // --- Contexts and modules ---
 
@@ -128,9 +179,10 @@ using SharedContext = std::shared_ptr<Context>;
 // Runs `work` without the GIL, while no other thread uses the context.
 template <typename Work>
 auto Locked(Context& context, Work&& work) {
-  nb::gil_scoped_release release;
-  const std::lock_guard<std::mutex> lock(context.mutex);
-  return std::forward<Work>(work)();
+  return Interruptible([&] {
+    const std::lock_guard<std::mutex> lock(context.mutex);
+    return std::forward<Work>(work)();
+  });
 }
 
 struct ModuleState {
@@ -210,11 +262,56 @@ struct Map {
   IndexingMap map;
 };
 
+// What is asked, but for the subject and the direction.
+struct AskedOptions {
+  bool exact = false;
+  bool fold_runtime_variables = true;
+  ScatterBounds scatter_bounds = ScatterBounds::kWindow;
+  int max_maps = FusionOptions().max_maps;
+  std::optional<OperandLeaf> from = std::nullopt;
+
+  bool IsUsual() const {
+    return fold_runtime_variables && scatter_bounds == ScatterBounds::kWindow &&
+           max_maps == FusionOptions().max_maps;
+  }
+  FusionOptions ToOptions() const;
+};
+
+// All entries of one question.
+struct Indexing {
+  Subject subject;
+  Direction direction;
+  AskedOptions asked;
+  SharedIndexing entries;
+};
+
+struct Entry {
+  Indexing indexing;
+  size_t position = 0;
+
+  const IndexingEntry& Get() const { return (*indexing.entries)[position]; }
+  const Shape& OutputShape() const {
+    return indexing.subject.Result()->shape().Leaf(Get().output_leaf);
+  }
+  const Shape& OperandShape() const {
+    return indexing.subject.Operands()[Get().operand]->shape().Leaf(Get().operand_leaf);
+  }
+  // The array that the maps start from, and the one that they lead to.
+  const Shape& From() const {
+    return indexing.direction == Direction::kOutputToInput ? OutputShape() : OperandShape();
+  }
+  const Shape& To() const {
+    return indexing.direction == Direction::kOutputToInput ? OperandShape() : OutputShape();
+  }
+};
+
 // One map of an answer, and what keeps it.
 struct OperandMap {
-  Subject subject;
-  SharedIndexing entries;
-  const OperandIndexing* indexing = nullptr;
+  Entry entry;
+  size_t position = 0;
+
+  const Subject& subject() const { return entry.indexing.subject; }
+  const OperandIndexing& indexing() const { return entry.Get().indexing.maps()[position]; }
 };
 
 // A decision as Python says it: True, False, or None where it is not decided.

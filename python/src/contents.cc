@@ -21,9 +21,9 @@
 namespace xla_indexing::python {
 
 std::string SourceOf(const OperandMap& map, int variable) {
-  const RuntimeVarIndexing& binding = map.indexing->bindings()[variable];
+  const RuntimeVarIndexing& binding = map.indexing().bindings()[variable];
   const bool is_count = binding.value.kind() == ValueFunction::Kind::kIterations;
-  return absl::StrCat(binding.YieldedBy(map.subject.Analysed()), is_count ? ", iterations" : "");
+  return absl::StrCat(binding.YieldedBy(map.subject().Analysed()), is_count ? ", iterations" : "");
 }
 
 namespace {
@@ -61,7 +61,7 @@ class SourceArray {
 };
 
 SourceArray SourceArrayOf(const OperandMap& map, int variable, const nb::dict& contents) {
-  const RuntimeVarIndexing& binding = map.indexing->bindings()[variable];
+  const RuntimeVarIndexing& binding = map.indexing().bindings()[variable];
   const std::string source = SourceOf(map, variable);
   if (binding.device) {
     ThrowInvalid(
@@ -71,7 +71,7 @@ SourceArray SourceArrayOf(const OperandMap& map, int variable, const nb::dict& c
   if (!contents.contains(key)) {
     ThrowInvalid(absl::StrCat(
         "contents has no '", source, "', from which a runtime variable of ",
-        Locked(*map.subject.state->context, [&] { return map.indexing->MapToString(); }),
+        Locked(*map.subject().state->context, [&] { return map.indexing().MapToString(); }),
         " is read"));
   }
   nb::object given = nb::module_::import_("numpy").attr("asarray")(contents[key]);
@@ -149,11 +149,11 @@ PointColumns InsideOf(const MapProgram::Block& block) {
 class ContentsReader {
  public:
   ContentsReader(const OperandMap& map, const nb::dict& contents)
-      : indexing_(*map.indexing), map_(map.indexing->map()) {
+      : indexing_(map.indexing()), map_(map.indexing().map()) {
     for (int i = 0; i < map_.num_runtimes(); ++i) {
       arrays_.push_back(SourceArrayOf(map, i, contents));
     }
-    Locked(*map.subject.state->context, [&] {
+    Locked(*map.subject().state->context, [&] {
       Narrow();
       for (int i = 0; i <= map_.num_runtimes(); ++i) {
         stages_.emplace_back(StageOf(indexing_, map_, i));
@@ -249,26 +249,44 @@ class ContentsReader {
   std::vector<MapProgram> stages_;
 };
 
+// Throws unless each row is the index of an element of the array.
+void CheckInside(const IntegerArray& indices, const Shape& array) {
+  for (size_t row = 0; row < indices.shape(0); ++row) {
+    const absl::Span<const int64_t> element(indices.data() + row * indices.shape(1),
+                                            indices.shape(1));
+    for (size_t k = 0; k < element.size(); ++k) {
+      const auto dim = static_cast<int64_t>(k);
+      const bool is_below = array.IsUnboundedDimension(dim) || element[k] < array.dimension(dim);
+      if (element[k] >= 0 && is_below) continue;
+      ThrowInvalid(absl::StrCat("row ", row, " of indices, [", absl::StrJoin(element, ", "),
+                                "], is no element of ", array.ToStringWithoutLayout()));
+    }
+  }
+}
+
 }  // namespace
 
-nb::typed<nb::tuple, Vector, Matrix> ReadsWithContents(absl::Span<const OperandMap> maps,
-                                                       size_t num_dims, size_t num_results,
+nb::typed<nb::tuple, Vector, Matrix> ReadsWithContents(const Entry& entry,
+                                                       absl::Span<const OperandMap> maps,
                                                        nb::handle indices, const nb::dict& contents,
                                                        int64_t max_points) {
+  const Shape& from = entry.From();
+  const auto num_dims = static_cast<size_t>(from.rank());
+  const auto num_results = static_cast<size_t>(entry.To().rank());
   const IntegerArray points = ToIntegers(indices, "indices");
   if (points.ndim() != 2 || points.shape(1) != num_dims) {
     ThrowInvalid(absl::StrCat("indices have shape [", SourceArray::ShapeOf(points),
                               "], and have to have [N, ", num_dims, "]: a row for each point"));
   }
+  CheckInside(points, from);
   const size_t width = 1 + num_results;
   std::vector<int64_t> pairs;
   for (const OperandMap& map : maps) {
-    if (map.indexing->IsUnknown()) {
-      ThrowInvalid(absl::StrCat("what is read is not known: ", map.indexing->label().reason));
+    if (map.indexing().IsUnknown()) {
+      ThrowInvalid(absl::StrCat("what is read is not known: ", map.indexing().label().reason));
     }
     ContentsReader reader(map, contents);
-    nb::gil_scoped_release release;
-    CheckOk(reader.Run(points, max_points, &pairs));
+    CheckOk(Interruptible([&] { return reader.Run(points, max_points, &pairs); }));
   }
   std::vector<absl::Span<const int64_t>> sorted;
   for (size_t begin = 0; begin < pairs.size(); begin += width) {

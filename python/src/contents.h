@@ -11,13 +11,13 @@
 #ifndef PYTHON_SRC_CONTENTS_H_
 #define PYTHON_SRC_CONTENTS_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "absl/types/span.h"
 #include "python/src/arrays.h"
 #include "python/src/common.h"
+#include "python/src/indexing.h"
 
 namespace xla_indexing::python {
 
@@ -26,9 +26,10 @@ inline constexpr int64_t kMaxPointsRead = int64_t{1} << 28;
 // What a runtime variable of a map is read from, the key of `contents`.
 std::string SourceOf(const OperandMap& map, int variable);
 
-// The distinct pairs (number of the row of indices, element) that some of the maps has, sorted.
-nb::typed<nb::tuple, Vector, Matrix> ReadsWithContents(absl::Span<const OperandMap> maps,
-                                                       size_t num_dims, size_t num_results,
+// The distinct pairs (number of the row of indices, element) that some of the maps, of one entry, has,
+// sorted. Error for indices that are not those of elements of the array that the maps start from.
+nb::typed<nb::tuple, Vector, Matrix> ReadsWithContents(const Entry& entry,
+                                                       absl::Span<const OperandMap> maps,
                                                        nb::handle indices, const nb::dict& contents,
                                                        int64_t max_points);
 

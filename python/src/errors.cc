@@ -36,6 +36,10 @@ nb::str ToText(absl::string_view text) {
   return nb::steal<nb::str>(object);
 }
 
+std::string CountText(const Interval& count) {
+  return count.IsPoint() ? absl::StrCat(count.lower()) : count.ToString();
+}
+
 nb::str ReprOf(absl::string_view name, absl::string_view text) {
   const absl::string_view line = text.substr(0, text.find('\n'));
   return ToText(
@@ -44,6 +48,11 @@ nb::str ReprOf(absl::string_view name, absl::string_view text) {
 
 nb::str HtmlOf(const char* function, nb::handle object) {
   return nb::str(nb::module_::import_("xla_indexing._html").attr(function)(object));
+}
+
+nb::tuple Unpickled(const char* function, nb::handle a, nb::handle b) {
+  return nb::make_tuple(nb::module_::import_("xla_indexing._pickle").attr(function),
+                        nb::make_tuple(a, b));
 }
 
 nb::module_ PictureModule() { return nb::module_::import_("xla_indexing.picture"); }

@@ -144,7 +144,7 @@ CoalescingAnswer CoalescingOfThreads(const Subject& subject, absl::string_view t
 
 nb::object CountCell(const Interval& count) {
   if (count.IsPoint()) return nb::int_(count.lower());
-  return nb::str(count.ToString().c_str());
+  return nb::str(CountText(count).c_str());
 }
 
 std::vector<nb::dict> RowsOfCost(const AccessCost& access) {
@@ -216,7 +216,7 @@ void DefineCosts(nb::module_& m) {
       .def("__repr__", [](const AccessCost& self) {
         return ReprOf("AccessCoalescing",
                       absl::StrCat(self.is_write ? "write of " : "read of ", self.name, ", ",
-                                   SectorsOf({self}).ToString(), " sectors"));
+                                   CountText(SectorsOf({self})), " sectors"));
       });
   nb::class_<CoalescingAnswer>(m, "Coalescing",
                                "How the warps of a launch access operands and result.")
@@ -253,7 +253,7 @@ void DefineCosts(nb::module_& m) {
            [](const CoalescingAnswer& self) {
              return ReprOf("Coalescing",
                            absl::StrCat(self.kind.empty() ? "" : self.kind + ", ",
-                                        SectorsOf(self.accesses).ToString(), " sectors"));
+                                        CountText(SectorsOf(self.accesses)), " sectors"));
            })
       .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); });
 }
@@ -304,10 +304,11 @@ BankConflicts ConflictsOf(absl::string_view threads, const Shape& shape, int64_t
   options.word_bytes = word_bytes;
   if (swizzle)
     options.swizzle = {std::get<0>(*swizzle), std::get<1>(*swizzle), std::get<2>(*swizzle)};
-  nb::gil_scoped_release release;
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  return ValueOf(
-      ComputeBankConflicts(ValueOf(ParseThreadMapping(threads, &context)), shape, options));
+  return Interruptible([&] {
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    return ValueOf(
+        ComputeBankConflicts(ValueOf(ParseThreadMapping(threads, &context)), shape, options));
+  });
 }
 
 void DefineBanks(nb::module_& m, SubjectClasses& classes) {
@@ -321,8 +322,8 @@ void DefineBanks(nb::module_& m, SubjectClasses& classes) {
       .def_prop_ro("is_exact", &BankConflicts::IsExact)
       .def("__repr__", [](const BankConflicts& self) {
         return ReprOf("BankConflicts",
-                      absl::StrCat(self.wavefronts.ToString(), " wavefronts, least ",
-                                   self.least_wavefronts.ToString()));
+                      absl::StrCat(CountText(self.wavefronts), " wavefronts, least ",
+                                   CountText(self.least_wavefronts)));
       });
   m.def(
       "bank_conflicts",

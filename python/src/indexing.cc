@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "python/src/common.h"
 #include "python/src/contents.h"
@@ -23,6 +25,15 @@
 
 namespace xla_indexing::python {
 
+FusionOptions AskedOptions::ToOptions() const {
+  FusionOptions options;
+  options.indexing.exact = exact;
+  options.indexing.fold_runtime_variables = fold_runtime_variables;
+  options.indexing.scatter_bounds = scatter_bounds;
+  options.max_maps = max_maps;
+  return options;
+}
+
 std::string NameOfOperand(const Subject& subject, int64_t operand) {
   const HloInstruction& instruction = *subject.Operands()[operand];
   return ArgumentOf(*subject.state, instruction).value_or(std::string(instruction.name()));
@@ -33,46 +44,40 @@ namespace {
 // Entry.reads() and OperandMap.reads().
 constexpr char kSignatureOfReads[] =
     "def reads(self, indices: numpy.typing.ArrayLike, contents: dict[str, numpy.typing.ArrayLike] "
-    "= {}, *, max_points: int = ...) -> tuple[numpy.typing.NDArray[numpy.int64], "
+    "= {}, *, max_points: int = 268435456) -> tuple[numpy.typing.NDArray[numpy.int64], "
     "numpy.typing.NDArray[numpy.int64]]";
 
 // --- Asking ---
 
-struct AskedOptions {
-  bool exact = false;
-  bool fold_runtime_variables = true;
-  absl::string_view scatter_bounds = "window";
-  int max_maps = FusionOptions().max_maps;
+// A Direction, or its name: 'output_to_input', with `-` for `_` where one likes.
+Direction ToDirection(nb::handle direction) {
+  if (nb::isinstance<Direction>(direction)) return nb::cast<Direction>(direction);
+  if (nb::isinstance<nb::str>(direction)) {
+    const std::string name =
+        absl::StrReplaceAll(absl::AsciiStrToLower(nb::cast<std::string>(direction)), {{"-", "_"}});
+    if (name == "output_to_input") return Direction::kOutputToInput;
+    if (name == "input_to_output") return Direction::kInputToOutput;
+  }
+  ThrowInvalid(absl::StrCat("direction is ", nb::cast<std::string>(nb::repr(direction)),
+                            ", and has to be 'output_to_input' or 'input_to_output'"));
+}
 
-  bool IsUsual() const {
-    return fold_runtime_variables && scatter_bounds == "window" &&
-           max_maps == FusionOptions().max_maps;
-  }
-  FusionOptions ToOptions() const {
-    FusionOptions options;
-    options.indexing.exact = exact;
-    options.indexing.fold_runtime_variables = fold_runtime_variables;
-    options.indexing.scatter_bounds =
-        scatter_bounds == "element" ? ScatterBounds::kElement : ScatterBounds::kWindow;
-    options.max_maps = max_maps;
-    return options;
-  }
-};
+ScatterBounds ToScatterBounds(absl::string_view name) {
+  if (name == "window") return ScatterBounds::kWindow;
+  if (name == "element") return ScatterBounds::kElement;
+  ThrowInvalid(absl::StrCat("scatter_bounds is '", name,
+                            "', and has to be 'window' (HLO) or 'element' (StableHLO)"));
+}
 
-Indexing Ask(Subject subject, Direction direction, const std::optional<OperandLeaf>& from,
-             const AskedOptions& asked) {
-  if (asked.scatter_bounds != "window" && asked.scatter_bounds != "element") {
-    ThrowInvalid(absl::StrCat("scatter_bounds is '", asked.scatter_bounds,
-                              "', and has to be 'window' (HLO) or 'element' (StableHLO)"));
-  }
+Indexing Ask(Subject subject, Direction direction, const AskedOptions& asked) {
   if (asked.max_maps < 1)
     ThrowInvalid(absl::StrCat("max_maps is ", asked.max_maps, ", and has to be at least 1"));
   SharedIndexing entries = Locked(*subject.state->context, [&] {
-    if (asked.IsUsual()) return ValueOf(AskUsual(subject, direction, asked.exact, from));
+    if (asked.IsUsual()) return ValueOf(AskUsual(subject, direction, asked.exact, asked.from));
     HloIndexer indexer(&subject.state->context->mlir, asked.ToOptions());
-    return ValueOf(indexer.Index(subject.Target(), direction, from));
+    return ValueOf(indexer.Index(subject.Target(), direction, asked.from));
   });
-  return {std::move(subject), direction, std::move(entries)};
+  return {std::move(subject), direction, asked, std::move(entries)};
 }
 
 // The leaf that a question starts from, of the arguments that say so.
@@ -99,17 +104,26 @@ template <typename Class>
 void DefineAsking(nb::class_<Class>& type) {
   type.def(
       "indexing",
-      [](const Class& self, Direction direction, bool exact, std::optional<int64_t> output_leaf,
-         std::optional<int64_t> operand, std::optional<int64_t> operand_leaf,
-         bool fold_runtime_variables, absl::string_view scatter_bounds, int max_maps) {
-        return Ask(Subject(self), direction, StartOf(direction, output_leaf, operand, operand_leaf),
-                   {exact, fold_runtime_variables, scatter_bounds, max_maps});
+      [](const Class& self, nb::handle named_direction, bool exact,
+         std::optional<int64_t> output_leaf, std::optional<int64_t> operand,
+         std::optional<int64_t> operand_leaf, bool fold_runtime_variables,
+         absl::string_view scatter_bounds, int max_maps) {
+        const Direction direction = ToDirection(named_direction);
+        return Ask(Subject(self), direction,
+                   {exact, fold_runtime_variables, ToScatterBounds(scatter_bounds), max_maps,
+                    StartOf(direction, output_leaf, operand, operand_leaf)});
       },
-      "direction"_a = Direction::kOutputToInput, nb::kw_only(), "exact"_a = false,
+      "direction"_a = "output_to_input", nb::kw_only(), "exact"_a = false,
       "output_leaf"_a = nb::none(), "operand"_a = nb::none(), "operand_leaf"_a = nb::none(),
       "fold_runtime_variables"_a = true, "scatter_bounds"_a = "window",
       "max_maps"_a = FusionOptions().max_maps,
+      nb::sig("def indexing(self, direction: Direction | str = 'output_to_input', *, exact: bool = "
+              "False, output_leaf: int | None = None, operand: int | None = None, operand_leaf: "
+              "int | None = None, fold_runtime_variables: bool = True, scatter_bounds: str = "
+              "'window', max_maps: int = 256) -> Indexing"),
       R"doc(The indexing maps between all arrays of the result and all arrays of the operands.
+
+`direction` is 'output_to_input' (what is read) or 'input_to_output' (where it goes), or a Direction.
 
 Operands of a computation are its parameters. `output_leaf` (output to input), or `operand` and
 `operand_leaf` (input to output), ask about one array alone. `exact` asks for the tightest maps, which may be
@@ -131,7 +145,7 @@ Error where there is no such array.
     type.def(
         is_to_input ? "output_to_input" : "input_to_output",
         [direction](const Class& self, bool exact) {
-          return Ask(Subject(self), direction, std::nullopt, {exact});
+          return Ask(Subject(self), direction, {exact});
         },
         nb::kw_only(), "exact"_a = false,
         is_to_input
@@ -146,12 +160,16 @@ absl::string_view LabelOf(const OperandIndexing& map) {
   return ExactnessName(map.label().exactness);
 }
 
-// As print-indexing writes it: `Output 0 operand 1 leaf 2:`.
+// As print-indexing writes it, `Output 0 operand 1 leaf 2:`, with the argument that the operand is
+// where that is known: `Output 0 operand 1 (params['w']):`.
 std::string HeadingOf(const Entry& entry) {
   const IndexingEntry& e = entry.Get();
-  const bool has_leaves = entry.indexing.subject.Operands()[e.operand]->shape().IsTuple();
-  const std::string operand =
-      absl::StrCat(e.operand, has_leaves ? absl::StrCat(" leaf ", e.operand_leaf) : "");
+  const Subject& subject = entry.indexing.subject;
+  const HloInstruction& instruction = *subject.Operands()[e.operand];
+  const std::optional<std::string> argument = ArgumentOf(*subject.state, instruction);
+  const std::string operand = absl::StrCat(
+      e.operand, instruction.shape().IsTuple() ? absl::StrCat(" leaf ", e.operand_leaf) : "",
+      argument ? absl::StrCat(" (", *argument, ")") : "");
   return entry.indexing.direction == Direction::kOutputToInput
              ? absl::StrCat("Output ", e.output_leaf, " operand ", operand, ":")
              : absl::StrCat("Input ", operand, " output ", e.output_leaf, ":");
@@ -184,9 +202,7 @@ std::vector<Entry> EntriesOf(const Indexing& indexing) {
 
 std::vector<OperandMap> MapsOf(const Entry& entry) {
   std::vector<OperandMap> maps;
-  for (const OperandIndexing& map : entry.Get().indexing) {
-    maps.push_back({entry.indexing.subject, entry.indexing.entries, &map});
-  }
+  for (size_t i = 0; i < entry.Get().indexing.size(); ++i) maps.push_back({entry, i});
   return maps;
 }
 
@@ -238,17 +254,10 @@ the reverse. Arrays ("leaves") are numbered depth first where a shape is a tuple
                                         self.indexing.subject.Operands()[self.Get().operand]};
                    })
       .def_prop_ro(
-          "output_shape",
-          [](const Entry& self) {
-            return self.indexing.subject.Result()->shape().Leaf(self.Get().output_leaf);
-          },
+          "output_shape", [](const Entry& self) { return self.OutputShape(); },
           "The Shape of the output's array.")
       .def_prop_ro(
-          "operand_shape",
-          [](const Entry& self) {
-            return self.indexing.subject.Operands()[self.Get().operand]->shape().Leaf(
-                self.Get().operand_leaf);
-          },
+          "operand_shape", [](const Entry& self) { return self.OperandShape(); },
           "The Shape of the operand's array.")
       .def_prop_ro("direction", [](const Entry& self) { return self.indexing.direction; })
       .def_prop_ro("maps", &MapsOf,
@@ -265,16 +274,7 @@ the reverse. Arrays ("leaves") are numbered depth first where a shape is a tuple
       .def(
           "reads",
           [](const Entry& self, nb::handle indices, const nb::dict& contents, int64_t max_points) {
-            const auto rank = [&](bool is_of_output) -> size_t {
-              const IndexingEntry& e = self.Get();
-              const Subject& subject = self.indexing.subject;
-              return is_of_output
-                         ? subject.Result()->shape().Leaf(e.output_leaf).rank()
-                         : subject.Operands()[e.operand]->shape().Leaf(e.operand_leaf).rank();
-            };
-            const bool is_to_input = self.indexing.direction == Direction::kOutputToInput;
-            return ReadsWithContents(MapsOf(self), rank(is_to_input), rank(!is_to_input), indices,
-                                     contents, max_points);
+            return ReadsWithContents(self, MapsOf(self), indices, contents, max_points);
           },
           "indices"_a, "contents"_a = nb::dict(), nb::kw_only(), "max_points"_a = kMaxPointsRead,
           nb::sig(kSignatureOfReads),
@@ -291,10 +291,16 @@ computes has the iterations as its first dimension.
     >>> rows.tolist(), elements.tolist()
     ([0, 1], [[7, 0], [8, 1]])
 
-Error where an array is missing, has another shape, or lacks an element that is read, and for more than
-`max_points` points.
+Error where indices are not those of elements, where an array is missing, has another shape, or lacks an element
+that is read, and for more than `max_points` points.
 )doc")
       .def("rows", &RowsOf, "A dict for each map.", nb::sig(kRowsSignature))
+      .def(
+          "__reduce__",
+          [](const Entry& self) {
+            return Unpickled("item", nb::cast(self.indexing), nb::cast(self.position));
+          },
+          nb::sig(kReduceSignature))
       .def("__str__",
            [](const Entry& self) {
              return ToText(
@@ -335,6 +341,30 @@ Sorted by output leaf, operand and operand leaf. Pairs of arrays of which nothin
           "__iter__", [](const Indexing& self) { return nb::iter(nb::cast(EntriesOf(self))); },
           nb::sig("def __iter__(self) -> collections.abc.Iterator[Entry]"))
       .def_prop_ro("direction", [](const Indexing& self) { return self.direction; })
+      .def(
+          "__reduce__",
+          [](const Indexing& self) {
+            const AskedOptions& asked = self.asked;
+            const nb::object subject =
+                self.subject.instruction != nullptr
+                    ? nb::cast(Instruction{self.subject.state, self.subject.instruction})
+                    : nb::cast(Computation{self.subject.state, self.subject.computation});
+            const bool is_to_input = self.direction == Direction::kOutputToInput;
+            nb::dict arguments;
+            arguments["direction"] = is_to_input ? "output_to_input" : "input_to_output";
+            arguments["exact"] = asked.exact;
+            if (asked.from && is_to_input) arguments["output_leaf"] = asked.from->operand_leaf;
+            if (asked.from && !is_to_input) {
+              arguments["operand"] = asked.from->operand;
+              arguments["operand_leaf"] = asked.from->operand_leaf;
+            }
+            arguments["fold_runtime_variables"] = asked.fold_runtime_variables;
+            arguments["scatter_bounds"] =
+                asked.scatter_bounds == ScatterBounds::kWindow ? "window" : "element";
+            arguments["max_maps"] = asked.max_maps;
+            return Unpickled("indexing", subject, arguments);
+          },
+          nb::sig(kReduceSignature))
       .def(
           "maps",
           [](const Indexing& self, std::optional<int64_t> operand,
@@ -402,14 +432,14 @@ struct RuntimeVariable {
   int position = 0;
   std::string name;
 
-  const RuntimeVarIndexing& Binding() const { return of.indexing->bindings()[position]; }
+  const RuntimeVarIndexing& Binding() const { return of.indexing().bindings()[position]; }
 };
 
 std::vector<RuntimeVariable> RuntimeVariablesOf(const OperandMap& map) {
   const MapTextParts parts =
-      Locked(*map.subject.state->context, [&] { return TextPartsOf(map.indexing->map()); });
+      Locked(*map.subject().state->context, [&] { return TextPartsOf(map.indexing().map()); });
   std::vector<RuntimeVariable> variables;
-  for (size_t i = 0; i < map.indexing->bindings().size(); ++i) {
+  for (size_t i = 0; i < map.indexing().bindings().size(); ++i) {
     variables.push_back({map, static_cast<int>(i), parts.runtimes[i]});
   }
   return variables;
@@ -431,8 +461,11 @@ put through a function such as a clamp.
       .def_prop_ro(
           "in_words",
           [](const RuntimeVariable& self) {
-            return ToText(Locked(*self.of.subject.state->context,
-                                 [&] { return BindingInWords(*self.of.indexing, self.position); }));
+            const ModuleState& state = *self.of.subject().state;
+            const std::string source = ArgumentOf(state, *self.Binding().instruction).value_or("");
+            return ToText(Locked(*state.context, [&] {
+              return BindingInWords(self.of.indexing(), self.position, source);
+            }));
           },
           "What it is: 'element (d0, 0) of indices, clamped to [0, 7]', 'the value of row in "
           "iteration s0 of the loop w', 'how often the loop w runs'.")
@@ -443,13 +476,13 @@ put through a function such as a clamp.
       .def_prop_ro(
           "bounds",
           [](const RuntimeVariable& self) {
-            return self.of.indexing->map().runtimes()[self.position].bounds;
+            return self.of.indexing().map().runtimes()[self.position].bounds;
           },
           "The values with which points are in the domain, an Interval.")
       .def_prop_ro(
           "owner",
           [](const RuntimeVariable& self) {
-            return Instruction{self.of.subject.state, self.Binding().instruction};
+            return Instruction{self.of.subject().state, self.Binding().instruction};
           },
           "The instruction whose value is read.")
       .def_prop_ro(
@@ -460,7 +493,7 @@ put through a function such as a clamp.
           [](const RuntimeVariable& self) {
             std::vector<Instruction> path;
             for (const HloInstruction* const caller : self.Binding().call_path) {
-              path.push_back({self.of.subject.state, caller});
+              path.push_back({self.of.subject().state, caller});
             }
             return path;
           },
@@ -468,9 +501,9 @@ put through a function such as a clamp.
       .def_prop_ro(
           "map",
           [](const RuntimeVariable& self) {
-            const SharedContext& context = self.of.subject.state->context;
+            const SharedContext& context = self.of.subject().state->context;
             return Map{context, Locked(*context, [&] {
-                         return self.of.indexing->ElementMap(self.position);
+                         return self.of.indexing().ElementMap(self.position);
                        })};
           },
           "From the dimensions, and the range and runtime variables that it uses, to the element "
@@ -487,56 +520,61 @@ put through a function such as a clamp.
           "value"_a, "The variable's value where the element that is read has this one.")
       .def("__str__",
            [](const RuntimeVariable& self) {
-             return ToText(Locked(*self.of.subject.state->context, [&] {
-               return self.of.indexing->BindingToString(self.position, self.of.subject.Analysed());
+             return ToText(Locked(*self.of.subject().state->context, [&] {
+               return self.of.indexing().BindingToString(self.position,
+                                                         self.of.subject().Analysed());
              }));
            })
       .def("__repr__", [](const RuntimeVariable& self) {
-        return ReprOf("RuntimeVariable", Locked(*self.of.subject.state->context, [&] {
-                        return self.of.indexing->BindingToString(self.position,
-                                                                 self.of.subject.Analysed());
+        return ReprOf("RuntimeVariable", Locked(*self.of.subject().state->context, [&] {
+                        return self.of.indexing().BindingToString(self.position,
+                                                                  self.of.subject().Analysed());
                       }));
       });
 
   const auto text_of = [](const OperandMap& self) {
-    return Locked(*self.subject.state->context,
-                  [&] { return self.indexing->ToString(self.subject.Analysed()); });
+    return Locked(*self.subject().state->context,
+                  [&] { return self.indexing().ToString(self.subject().Analysed()); });
   };
   classes.operand_indexing
+      .def(
+          "__reduce__",
+          [](const OperandMap& self) {
+            return Unpickled("map_of", nb::cast(self.entry), nb::cast(self.position));
+          },
+          nb::sig(kReduceSignature))
       .def_prop_ro(
           "map",
           [](const OperandMap& self) {
-            return Map{self.subject.state->context, self.indexing->map()};
+            return Map{self.subject().state->context, self.indexing().map()};
           },
           "The IndexingMap; of an unknown answer it has no meaning.")
       .def(
           "reads",
           [](const OperandMap& self, nb::handle indices, const nb::dict& contents,
              int64_t max_points) {
-            const IndexingMap& map = self.indexing->map();
-            return ReadsWithContents({&self, 1}, map.num_dims(), map.num_results(), indices,
-                                     contents, max_points);
+            return ReadsWithContents(self.entry, {&self, 1}, indices, contents, max_points);
           },
           "indices"_a, "contents"_a = nb::dict(), nb::kw_only(), "max_points"_a = kMaxPointsRead,
           nb::sig(kSignatureOfReads), "What this map alone leads to, as Entry.reads().")
       .def_prop_ro("runtime_variables", &RuntimeVariablesOf,
                    "What each runtime variable of the map is bound to, in their order.")
       .def_prop_ro("exactness",
-                   [](const OperandMap& self) { return ToText(LabelOf(*self.indexing)); })
-      .def_prop_ro("is_exact", [](const OperandMap& self) { return self.indexing->IsExact(); })
+                   [](const OperandMap& self) { return ToText(LabelOf(self.indexing())); })
+      .def_prop_ro("is_exact", [](const OperandMap& self) { return self.indexing().IsExact(); })
       .def_prop_ro(
           "reason",
           [](const OperandMap& self) -> std::optional<nb::str> {
-            const std::string& reason = self.indexing->label().reason;
+            const std::string& reason = self.indexing().label().reason;
             return reason.empty() ? std::nullopt : std::optional<nb::str>(ToText(reason));
           },
           "Why the map is not exact; None where it is.")
       .def_prop_ro(
           "replica_map",
           [](const OperandMap& self) -> std::optional<Map> {
-            if (self.indexing->replica_map() == nullptr) return std::nullopt;
-            const SharedContext& context = self.subject.state->context;
-            return Map{context, Locked(*context, [&] { return self.indexing->DeviceMap(); })};
+            if (self.indexing().replica_map() == nullptr) return std::nullopt;
+            const SharedContext& context = self.subject().state->context;
+            return Map{context, Locked(*context, [&] { return self.indexing().DeviceMap(); })};
           },
           "From the dimensions and one more, the device that reads, to the device whose operand is "
           "read; None where "
@@ -550,12 +588,12 @@ put through a function such as a clamp.
           "__eq__",
           [](const OperandMap& self, nb::handle other) {
             return nb::isinstance<OperandMap>(other) &&
-                   *self.indexing == *nb::inst_ptr<OperandMap>(other)->indexing;
+                   self.indexing() == nb::inst_ptr<OperandMap>(other)->indexing();
           },
           nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"),
           "Whether both are written alike: of one module, with equal maps, bindings and labels.")
       .def("__hash__", [](const OperandMap& self) {
-        return absl::Hash<OperandIndexing>()(*self.indexing) >> 1;
+        return absl::Hash<OperandIndexing>()(self.indexing()) >> 1;
       });
 }
 

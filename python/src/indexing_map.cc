@@ -178,17 +178,16 @@ nb::typed<nb::tuple, Vector, Matrix> ReadsOf(const Map& map, nb::handle indices,
   const PointSources points = SourcesOf(map, indices, runtime);
   std::vector<int64_t> rows;
   std::vector<int64_t> elements;
-  {
-    nb::gil_scoped_release release;
-    CheckOk(MapProgram(map.map).Run(points.num_rows, points.sources, max_points,
-                                    [&](const MapProgram::Block& block) {
-                                      for (size_t i = 0; i < block.count; ++i) {
-                                        if (block.is_inside[i] == 0) continue;
-                                        rows.push_back(static_cast<int64_t>(block.rows[i]));
-                                        AppendRows(block.results, i, &elements);
-                                      }
-                                    }));
-  }
+  CheckOk(Interruptible([&] {
+    return MapProgram(map.map).Run(points.num_rows, points.sources, max_points,
+                                   [&](const MapProgram::Block& block) {
+                                     for (size_t i = 0; i < block.count; ++i) {
+                                       if (block.is_inside[i] == 0) continue;
+                                       rows.push_back(static_cast<int64_t>(block.rows[i]));
+                                       AppendRows(block.results, i, &elements);
+                                     }
+                                   });
+  }));
   const size_t count = rows.size();
   const size_t num_results = map.map.num_results();
   return nb::make_tuple(ToArray<Vector>(std::move(rows), {count}),
@@ -215,14 +214,13 @@ Flags InDomain(const Map& map, nb::handle indices, nb::handle runtime, int64_t m
   std::vector<uint8_t> flags(points.num_rows);
   const IndexingMap domain = Locked(*map.context, [&] { return DomainOf(map.map); });
   const std::vector<int64_t> fixed = FixFreeRanges(domain, &points);
-  {
-    nb::gil_scoped_release release;
-    CheckOk(MapProgram(domain).Run(points.num_rows, points.sources, max_points,
-                                   [&](const MapProgram::Block& block) {
-                                     for (size_t i = 0; i < block.count; ++i)
-                                       flags[block.rows[i]] |= block.is_inside[i];
-                                   }));
-  }
+  CheckOk(Interruptible([&] {
+    return MapProgram(domain).Run(points.num_rows, points.sources, max_points,
+                                  [&](const MapProgram::Block& block) {
+                                    for (size_t i = 0; i < block.count; ++i)
+                                      flags[block.rows[i]] |= block.is_inside[i];
+                                  });
+  }));
   return ToArray<Flags>(std::move(flags), {points.num_rows});
 }
 
@@ -232,9 +230,8 @@ Matrix FunctionOf(const Map& map, nb::handle indices, nb::handle runtime, bool c
   const size_t num_results = map.map.num_results();
   std::vector<int64_t> results(points.num_rows * num_results);
   std::optional<size_t> outside;
-  {
-    nb::gil_scoped_release release;
-    CheckOk(MapProgram(map.map).Run(
+  CheckOk(Interruptible([&] {
+    return MapProgram(map.map).Run(
         points.num_rows, points.sources, INT64_MAX, [&](const MapProgram::Block& block) {
           const size_t first = block.rows[0];
           for (size_t r = 0; r < num_results; ++r) {
@@ -246,8 +243,8 @@ Matrix FunctionOf(const Map& map, nb::handle indices, nb::handle runtime, bool c
           for (size_t i = 0; i < block.count && !outside; ++i) {
             if (block.is_inside[i] == 0) outside = first + i;
           }
-        }));
-  }
+        });
+  }));
   if (outside) {
     ThrowInvalid(absl::StrCat(
         "row ", *outside, " of indices is outside of the domain of ", TextOf(map),
@@ -264,16 +261,19 @@ std::vector<int64_t> PairsOf(const Map& map, nb::handle runtime, int64_t max_poi
   AddRuntime(map, runtime, &points);
   const size_t num_dims = map.map.num_dims();
   const size_t width = num_dims + map.map.num_results();
-  nb::gil_scoped_release release;
   std::vector<int64_t> pairs;
-  CheckOk(
-      MapProgram(map.map).Run(1, points.sources, max_points, [&](const MapProgram::Block& block) {
-        for (size_t i = 0; i < block.count; ++i) {
-          if (block.is_inside[i] == 0) continue;
-          for (size_t d = 0; d < num_dims; ++d) pairs.push_back(block.variables[d][i]);
-          AppendRows(block.results, i, &pairs);
-        }
-      }));
+  CheckOk(Interruptible([&] {
+    return MapProgram(map.map).Run(1, points.sources, max_points,
+                                   [&](const MapProgram::Block& block) {
+                                     for (size_t i = 0; i < block.count; ++i) {
+                                       if (block.is_inside[i] == 0) continue;
+                                       for (size_t d = 0; d < num_dims; ++d)
+                                         pairs.push_back(block.variables[d][i]);
+                                       AppendRows(block.results, i, &pairs);
+                                     }
+                                   });
+  }));
+  const nb::gil_scoped_release release;
   if (map.map.num_ranges() == 0 || width == 0) {
     // Without columns all pairs are one.
     return pairs;
@@ -739,7 +739,7 @@ Error where the numbers of values are not those of the variables, or a number do
           "max_points"_a = kMaxPoints,
           nb::sig("def __call__(self, indices: numpy.typing.ArrayLike, runtime: "
                   "numpy.typing.ArrayLike | None = "
-                  "None, *, check: bool = True, max_points: int = ...) -> typing.Any"),
+                  "None, *, check: bool = True, max_points: int = 268435456) -> typing.Any"),
           R"doc(The results at many points.
 
 `indices` are integers of shape [N, dimensions]: a row for each point. `runtime` are the values of the
@@ -760,7 +760,7 @@ TypeError where the indices are no integers.
           "max_points"_a = kMaxPoints,
           nb::sig("def reads(self, indices: numpy.typing.ArrayLike, runtime: "
                   "numpy.typing.ArrayLike | None = None, "
-                  "*, max_points: int = ...) -> tuple[numpy.typing.NDArray[numpy.int64], "
+                  "*, max_points: int = 268435456) -> tuple[numpy.typing.NDArray[numpy.int64], "
                   "numpy.typing.NDArray[numpy.int64]]"),
           R"doc(All that many points lead to: a pair (rows, elements) of int64 arrays [M] and [M, results].
 
@@ -778,7 +778,7 @@ Error for more than `max_points` points, and for a range variable without bound.
            "max_points"_a = kMaxPoints,
            nb::sig("def in_domain(self, indices: numpy.typing.ArrayLike, runtime: "
                    "numpy.typing.ArrayLike | None = "
-                   "None, *, max_points: int = ...) -> numpy.typing.NDArray[numpy.bool_]"),
+                   "None, *, max_points: int = 268435456) -> numpy.typing.NDArray[numpy.bool_]"),
            "For each row of `indices` whether the point leads to anything: a boolean array [N].")
       .def(
           "to_numpy",
@@ -796,10 +796,11 @@ Error for more than `max_points` points, and for a range variable without bound.
           },
           "kind"_a = "pairs", nb::kw_only(), "runtime"_a = nb::none(), "shape"_a = nb::none(),
           "max_points"_a = kMaxPoints,
-          nb::sig("def to_numpy(self, kind: str = 'pairs', *, runtime: numpy.typing.ArrayLike | "
-                  "None = None, "
-                  "shape: collections.abc.Sequence[int] | None = None, max_points: int = ...) -> "
-                  "numpy.typing.NDArray[typing.Any]"),
+          nb::sig(
+              "def to_numpy(self, kind: str = 'pairs', *, runtime: numpy.typing.ArrayLike | "
+              "None = None, "
+              "shape: collections.abc.Sequence[int] | None = None, max_points: int = 268435456) -> "
+              "numpy.typing.NDArray[typing.Any]"),
           R"doc(Everything that the map says, for one value of its runtime variables.
 
 kind 'pairs': an int64 array [M, dimensions + results], a row for each different pair, in order.

@@ -61,10 +61,7 @@ known, its bounds otherwise.
            })
       .def(nb::self == nb::self, nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const Interval& self) { return absl::Hash<Interval>()(self) >> 1; })
-      .def("__str__",
-           [](const Interval& self) {
-             return self.IsPoint() ? std::to_string(self.lower()) : self.ToString();
-           })
+      .def("__str__", [](const Interval& self) { return CountText(self); })
       .def("__repr__",
            [](const Interval& self) {
              if (self.IsEmpty()) return std::string("Interval(0, -1)");

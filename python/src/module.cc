@@ -254,6 +254,48 @@ void DefineIdentity(nb::class_<Class>& type, Pointer Class::* pointer) {
            [pointer](const Class& self) { return absl::Hash<Pointer>()(self.*pointer) >> 1; });
 }
 
+// Appends a line for each of the first of many things, and how many more there are.
+template <typename Things, typename LineOf>
+void AppendFirst(const Things& things, absl::string_view what, LineOf line_of, std::string* text) {
+  constexpr size_t kMostLines = 10;
+  for (size_t i = 0; i < things.size() && i < kMostLines; ++i) {
+    absl::StrAppend(text, "\n  ", line_of(*things[i]));
+  }
+  if (things.size() > kMostLines) {
+    absl::StrAppend(text, "\n  .. and ", things.size() - kMostLines, " more ", what);
+  }
+}
+
+// What print() shows of a module.
+std::string SummaryOf(const Module& self) {
+  const HloModule& module = *self.state->module;
+  const auto count = [](size_t n, absl::string_view what) {
+    return absl::StrCat(n, " ", what, n == 1 ? "" : "s");
+  };
+  std::string text = absl::StrCat("module ", module.name(), ": ",
+                                  count(module.computations().size(), "computation"), ", ",
+                                  count(module.instruction_count(), "instruction"));
+  if (module.entry_computation() == nullptr) return text;
+  const HloComputation& entry = *module.entry_computation();
+  absl::StrAppend(&text, "\nentry ", entry.name(), ": ",
+                  count(entry.instruction_count(), "instruction"));
+  AppendFirst(
+      entry.parameters(), "parameters",
+      [&](const HloInstruction& parameter) {
+        const std::optional<std::string> argument = ArgumentOf(*self.state, parameter);
+        return absl::StrCat("parameter ", parameter.parameter_number(), " ", parameter.name(),
+                            argument ? absl::StrCat(" (", *argument, ")") : "", ": ",
+                            parameter.shape().ToStringWithoutLayout());
+      },
+      &text);
+  const std::vector<const Shape*> results = entry.root_instruction()->shape().Leaves();
+  AppendFirst(
+      results, "results",
+      [](const Shape& shape) { return absl::StrCat("result ", shape.ToStringWithoutLayout()); },
+      &text);
+  return text;
+}
+
 void DefineModuleClass(nb::class_<Module>& type) {
   type.def_prop_ro("name", [](const Module& self) { return ToText(self.state->module->name()); })
       .def_prop_ro(
@@ -312,7 +354,9 @@ void DefineModuleClass(nb::class_<Module>& type) {
       .def(
           "to_text", [](const Module& self) { return ToText(self.state->module->ToString()); },
           "The module as HLO text, which load() reads back.")
-      .def("__str__", [](const Module& self) { return ToText(self.state->module->ToString()); })
+      .def(
+          "__str__", [](const Module& self) { return ToText(SummaryOf(self)); },
+          "A few lines: how much there is, the parameters, the result. to_text() is the text.")
       .def("__repr__",
            [](const Module& self) {
              const HloModule& module = *self.state->module;
@@ -324,12 +368,9 @@ void DefineModuleClass(nb::class_<Module>& type) {
       .def(
           "__reduce__",
           [](const nb::object& self) {
-            const nb::object text = self.attr("to_text")();
-            const nb::object filename = self.attr("filename");
-            return nb::make_tuple(nb::module_::import_("xla_indexing._load").attr("unpickle"),
-                                  nb::make_tuple(text, filename));
+            return Unpickled("module", self.attr("to_text")(), self.attr("filename"));
           },
-          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
+          nb::sig(kReduceSignature));
   DefineIdentity(type, &Module::state);
 }
 
@@ -376,6 +417,13 @@ void DefineComputation(nb::class_<Computation>& type) {
           "to_text", [](const Computation& self) { return ToText(self.computation->ToString()); },
           "The computation as HLO text.")
       .def("__str__", [](const Computation& self) { return ToText(self.computation->ToString()); })
+      .def(
+          "__reduce__",
+          [](const Computation& self) {
+            return Unpickled("computation", nb::cast(Module{self.state}),
+                             ToText(self.computation->name()));
+          },
+          nb::sig(kReduceSignature))
       .def("__repr__", [](const Computation& self) {
         return ReprOf("Computation",
                       absl::StrCat(self.computation->name(), ", ",
@@ -460,6 +508,14 @@ void DefineInstruction(nb::class_<Instruction>& type) {
           "text", [](const Instruction& self) { return ToText(self.instruction->ToString()); },
           "The line of HLO text.")
       .def("__str__", [](const Instruction& self) { return ToText(self.instruction->ToString()); })
+      .def(
+          "__reduce__",
+          [](const Instruction& self) {
+            return Unpickled("instruction",
+                             nb::cast(Computation{self.state, self.instruction->parent()}),
+                             ToText(self.instruction->name()));
+          },
+          nb::sig(kReduceSignature))
       .def("__repr__", [](const Instruction& self) {
         return ReprOf("Instruction", self.instruction->ToString());
       });

@@ -55,7 +55,7 @@ struct UtilizationAnswer {
 // A count as a table has it: a number where it is one, text otherwise.
 nb::object CellOf(const Interval& count) {
   if (count.IsPoint()) return nb::int_(count.lower());
-  return nb::str(count.ToString().c_str());
+  return nb::str(CountText(count).c_str());
 }
 
 nb::dict RowOfReads(const OperandReads& reads) {
@@ -151,8 +151,8 @@ void DefineUtilization(nb::module_& m, SubjectClasses& classes) {
         const Utilization& u = self.of.utilization;
         return ReprOf("OperandUtilization",
                       absl::StrCat(NameOfOperand(self.subject, self.of.operand), ", ",
-                                   u.elements_read.ToString(), " of ", u.elements.ToString(),
-                                   " elements, ", u.reads.ToString(), " reads"));
+                                   CountText(u.elements_read), " of ", CountText(u.elements),
+                                   " elements, ", CountText(u.reads), " reads"));
       });
   nb::class_<UtilizationAnswer>(m, "Utilization", "How much of its operands something uses.")
       .def_prop_ro("operands", &ReadsOfReport,
@@ -182,8 +182,8 @@ void DefineUtilization(nb::module_& m, SubjectClasses& classes) {
            [](const UtilizationAnswer& self) {
              const Traffic& total = self.report.total;
              return ReprOf("Utilization",
-                           absl::StrCat("bytes read ", total.bytes_read.ToString(), ", written ",
-                                        total.bytes_written.ToString()));
+                           absl::StrCat("bytes read ", CountText(total.bytes_read), ", written ",
+                                        CountText(total.bytes_written)));
            })
       .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); });
   DefineUtilizationOf(classes.instruction);
@@ -224,9 +224,12 @@ void DefineEquivalence(nb::module_& m) {
           [](const PairOfOne& self) { return ElementTuple(self.operand_element); },
           nb::sig("def operand_element(self) -> tuple[int, ...]"))
       .def_prop_ro(
-          "other_element", [](const PairOfOne& self) { return ElementTuple(self.other_element); },
-          "What the operand's element meets, in a comparison of what meets.",
-          nb::sig("def other_element(self) -> tuple[int, ...]"))
+          "other_element",
+          [](const PairOfOne& self) {
+            return self.other_element ? ElementTuple(*self.other_element) : nb::none();
+          },
+          "What the operand's element meets; None where what is read is compared.",
+          nb::sig("def other_element(self) -> tuple[int, ...] | None"))
       .def_prop_ro(
           "runtime_values",
           [](const PairOfOne& self) {
@@ -238,9 +241,14 @@ void DefineEquivalence(nb::module_& m) {
           "What each runtime variable is bound to, and its value in this pair.",
           nb::sig("def runtime_values(self) -> dict[str, int]"))
       .def("__repr__", [](const PairOfOne& self) {
-        return nb::str("<xla_indexing.PairOfOne: output {}, operand {}, of the {}>")
+        const char* side = self.is_of_first ? "first" : "second";
+        if (!self.other_element) {
+          return nb::str("<xla_indexing.PairOfOne: output {}, operand {}, of the {}>")
+              .format(ElementTuple(self.output_element), ElementTuple(self.operand_element), side);
+        }
+        return nb::str("<xla_indexing.PairOfOne: output {}, {} meets {}, of the {}>")
             .format(ElementTuple(self.output_element), ElementTuple(self.operand_element),
-                    self.is_of_first ? "first" : "second");
+                    ElementTuple(*self.other_element), side);
       });
   nb::class_<LeafComparison>(m, "LeafComparison",
                              "Whether two computations read one array of a parameter alike, or "
@@ -314,15 +322,16 @@ void DefineEquivalence(nb::module_& m) {
       [](nb::handle a, nb::handle b, int64_t max_steps) {
         const Computation first = ToComputation(a);
         const Computation second = ToComputation(b);
-        nb::gil_scoped_release release;
-        // Modules are read without a lock; a context of its own serves both.
-        mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-        return ValueOf(
-            CompareReads(*first.computation, *second.computation, &context, {}, max_steps));
+        return Interruptible([&] {
+          // Modules are read without a lock; a context of its own serves both.
+          mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+          return ValueOf(
+              CompareReads(*first.computation, *second.computation, &context, {}, max_steps));
+        });
       },
       "a"_a, "b"_a, nb::kw_only(), "max_steps"_a = kEquivalenceSteps,
       nb::sig("def equivalent(a: Instruction | Computation | Module, "
-              "b: Instruction | Computation | Module, *, max_steps: int = ...) -> Equivalence"),
+              "b: Instruction | Computation | Module, *, max_steps: int = 4194304) -> Equivalence"),
       R"doc(Whether two computations read the same elements of their parameters, and the same meet.
 
 Fusions and other instructions are computations of their operands; a module is its entry.
@@ -335,6 +344,12 @@ Fusions and other instructions are computations of their operands; a module is i
 }
 
 // --- Corresponding dimensions ---
+
+std::vector<CorrespondingDims> DimsOf(const Subject& subject) {
+  return Locked(*subject.state->context, [&] {
+    return ValueOf(FindCorrespondingDims(subject.Target(), subject.state->indexers.usual()));
+  });
+}
 
 void DefineCorrespondingDims(nb::module_& m, SubjectClasses& classes) {
   nb::class_<LeafDim>(m, "LeafDim",
@@ -375,13 +390,12 @@ void DefineCorrespondingDims(nb::module_& m, SubjectClasses& classes) {
       .def("__repr__", [](const CorrespondingDims& self) {
         return ReprOf("CorrespondingDims", self.ToString());
       });
+  classes.computation.def(
+      "corresponding_dims", [](const Computation& self) { return DimsOf(Subject(self)); },
+      "The dimensions of the root and of the parameters that run together, in groups: as of an "
+      "instruction that calls it.");
   classes.instruction.def(
-      "corresponding_dims",
-      [](const Instruction& self) {
-        return Locked(*self.state->context, [&] {
-          return ValueOf(FindCorrespondingDims(*self.instruction, self.state->indexers.usual()));
-        });
-      },
+      "corresponding_dims", [](const Instruction& self) { return DimsOf(Subject(self)); },
       R"doc(The dimensions of the result and of the operands that run together, in groups.
 
     >>> m = xi.load('''ENTRY e { a = f32[5,8,3] parameter(0)  b = f32[5,3,7] parameter(1)

@@ -22,10 +22,13 @@
 namespace xla_indexing::python {
 namespace {
 
+constexpr int64_t kRowsShown = 20;
+
 struct Report {
   SharedModule state;
   ReportOptions options;  // without its callback
   std::shared_ptr<const ModuleReport> report;
+  int64_t top = kRowsShown;  // rows of str()
 };
 
 // A row, and the report that keeps it.
@@ -36,36 +39,46 @@ struct Row {
   const KernelAnalysis& Analysis() const { return of.report->AnalysisOf(*row); }
 };
 
-// Makes a report without the GIL. `progress`, unless it is None, is called with how many kernels of
-// how many are done; what it raises, and an interrupt, ends the report.
-ModuleReport Make(const SharedModule& state, ReportOptions options, const nb::object& progress) {
+// Makes a report without the GIL. `progress` is called with how many kernels of how many are done,
+// and shows it on a terminal where it is None; what it raises, and an interrupt, ends the report.
+ModuleReport Make(const SharedModule& state, ReportOptions options, nb::object progress) {
+  nb::object bar;
+  if (progress.is_none()) {
+    bar = nb::module_::import_("xla_indexing.progress")
+              .attr("Progress")(ToText(state->module->name()));
+    progress = bar;
+  }
   std::exception_ptr raised;
   options.progress = [&](int64_t done, int64_t all) {
     const nb::gil_scoped_acquire acquire;
     try {
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      if (!progress.is_none()) progress(done, all);
+      progress(done, all);
     } catch (...) {
       raised = std::current_exception();
       return false;
     }
     return true;
   };
-  absl::StatusOr<ModuleReport> report = [&] {
-    const nb::gil_scoped_release release;
-    return ReportKernels(*state->module, options);
-  }();
+  absl::StatusOr<ModuleReport> report =
+      Interruptible([&] { return ReportKernels(*state->module, options); });
+  if (bar.is_valid()) bar.attr("end")();
   if (raised) std::rethrow_exception(raised);
   return ValueOf(std::move(report));
 }
 
-Report MakeReport(const Module& module, int jobs, int64_t max_steps, const nb::object& progress) {
+Report MakeReport(const Module& module, int jobs, int64_t max_steps, const nb::object& progress,
+                  std::optional<absl::string_view> sort, int64_t top) {
+  if (top < 1) ThrowInvalid(absl::StrCat("top is ", top, ", and has to be at least 1"));
+  ModuleReport none;
+  if (sort) CheckOk(SortRows(*sort, &none));
   ReportOptions options;
   options.jobs = jobs;
   options.max_steps = max_steps;
   ModuleReport report = Make(module.state, options, progress);
-  return {module.state, std::move(options),
-          std::make_shared<const ModuleReport>(std::move(report))};
+  if (sort) CheckOk(SortRows(*sort, &report));
+  return {module.state, std::move(options), std::make_shared<const ModuleReport>(std::move(report)),
+          top};
 }
 
 // The page draws kernels, which takes another look at them.
@@ -245,7 +258,7 @@ kernels inside, whose bytes are its own.
             ModuleReport sorted = *self.report;
             CheckOk(SortRows(column, &sorted));
             return Report{self.state, self.options,
-                          std::make_shared<const ModuleReport>(std::move(sorted))};
+                          std::make_shared<const ModuleReport>(std::move(sorted)), self.top};
           },
           "column"_a, "The same rows in another order: by one of columns().")
       .def_static(
@@ -282,8 +295,12 @@ kernels inside, whose bytes are its own.
       .def(
           "to_text",
           [](const Report& self, int64_t top) { return ToText(ReportText(*self.report, {top})); },
-          "top"_a = 20, "A table of the first rows.")
-      .def("__str__", [](const Report& self) { return ToText(ReportText(*self.report)); })
+          "top"_a = kRowsShown, "A table of the first rows.")
+      .def(
+          "__str__",
+          [](const Report& self) { return ToText(ReportText(*self.report, {self.top})); },
+          "A table of the first rows, as many as report(top=) says.")
+      .def_ro("top", &Report::top, "How many rows str() and a notebook show.")
       .def("__repr__",
            [](const Report& self) {
              return ReprOf("Report", absl::StrCat("of ", self.report->module, ", ",
@@ -297,9 +314,10 @@ kernels inside, whose bytes are its own.
 )doc");
   classes.module.def(
       "report", &MakeReport, nb::kw_only(), "jobs"_a = 1, "max_steps"_a = ReportOptions().max_steps,
-      "progress"_a = nb::none(),
+      "progress"_a = nb::none(), "sort"_a = nb::none(), "top"_a = kRowsShown,
       nb::sig("def report(self, *, jobs: int = 1, max_steps: int = 12000000, "
-              "progress: collections.abc.Callable[[int, int], object] | None = None) -> Report"),
+              "progress: collections.abc.Callable[[int, int], object] | None = None, "
+              "sort: str | None = None, top: int = 20) -> Report"),
       R"doc(The kernels of the module, and what each of them wastes of the memory traffic that it causes.
 
 A kernel is a fusion, or an instruction outside of fusions that moves data. Its threads are those that
@@ -307,8 +325,9 @@ XLA's GPU backend would give it. What its warps ask for is moved in sectors of 3
 bytes of sectors beyond those that the bytes of each request would fit in.
 
 `jobs` threads work on it; at most `max_steps` steps of about a microsecond are taken, and what they
-leave undecided says so. `progress(done, all)` is called after every kernel; what it raises ends the
-report.)doc");
+leave undecided says so. `progress(done, all)` is called after every kernel, without it a terminal shows a
+bar; what it raises ends the report. `sort` is one of Report.columns(), such as 'moved'; without it the most
+wasteful kernels come first. str() and notebooks show the first `top` rows; the sequence has all.)doc");
 }
 
 }  // namespace xla_indexing::python

@@ -68,7 +68,7 @@ void DefineSymbolicTile(nb::module_& m) {
       .def_ro("size", &TileRange::size)
       .def_ro("stride", &TileRange::stride)
       .def("__repr__", [](const TileRange& self) {
-        return absl::StrCat("<xla_indexing.TileRange: ", self.offset.ToString(), ", size ",
+        return absl::StrCat("<xla_indexing.TileRange: ", CountText(self.offset), ", size ",
                             self.size, ", stride ", self.stride, ">");
       });
   nb::class_<ConcreteTile>(m, "ConcreteTile", "The box that a tile of given sizes reads.")
@@ -364,7 +364,7 @@ void DefineTilingOf(nb::class_<Class>& type) {
       nb::sig(absl::StrCat("def tiling(self, sizes: ", kSizes,
                            " | None = None, *, loops: collections.abc.Sequence[int] = (), "
                            "max_resident_bytes: int = "
-                           "...) -> typing.Any")
+                           "49152) -> typing.Any")
                   .c_str()),
       "With sizes: the TileGraph of tiles of these sizes. Without: a TilingSearch for the best "
       "ones that hold no more "
@@ -381,9 +381,9 @@ void DefineTiling(nb::module_& m, SubjectClasses& classes) {
   classes.operand_indexing.def(
       "tile",
       [](const OperandMap& self) {
-        const SharedModule& state = self.subject.state;
+        const SharedModule& state = self.subject().state;
         return Tile{state, Locked(*state->context,
-                                  [&] { return ValueOf(SymbolicTile::Of(*self.indexing)); })};
+                                  [&] { return ValueOf(SymbolicTile::Of(self.indexing())); })};
       },
       "The SymbolicTile of the operand, for tiles of the array that the map starts from.");
 }

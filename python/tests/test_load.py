@@ -224,7 +224,8 @@ def test_all_forms_of_a_lowered_program_read_the_same(jax):
         lowered.compiler_ir("hlo").as_serialized_hlo_module_proto(),
         lowered.compiler_ir("stablehlo"),
     ]
-    texts = {str(xi.load(form).entry.indexing()) for form in forms}
+    # The names of arguments are not in all of them.
+    texts = {str([str(m) for m in xi.load(form).entry.indexing().maps()]) for form in forms}
     assert len(texts) == 1
 
 

@@ -1,6 +1,7 @@
 """Many threads ask at the same time: of one module, of many, and of maps; and others go on meanwhile."""
 
 import concurrent.futures
+import signal
 import sys
 import threading
 import time
@@ -136,3 +137,23 @@ def test_objects_may_end_on_another_thread():
     for m in together(ask):
         assert m.num_dimensions == 2
         del m
+
+
+def test_an_interrupt_ends_a_question():
+    # A square whose every element is read by every other one: 2^40 points.
+    square = xi.IndexingMap(
+        "(d0, d1)[s0, s1] -> (s0, s1), domain: d0 in [0, 1023], d1 in [0, 1023], s0 in [0, 1023], s1 in [0, 1023],"
+        " d0 * 3 + s0 * 7 + s1 in [1, 20000]"
+    )
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        start = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            square.in_domain([[1, 2]] * (1 << 20), max_points=1 << 62)
+        assert time.monotonic() - start < 10
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    # Nothing is left of it.
+    assert square.in_domain([[1, 2], [1024, 0]]).tolist() == [True, False]

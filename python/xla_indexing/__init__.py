@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from . import _signatures as _signatures  # before functions of _native are imported
 from ._load import analyze, load, load_all
 from ._native import (
     INPUT_TO_OUTPUT,

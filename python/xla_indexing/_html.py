@@ -75,7 +75,7 @@ def of_report(report: Any) -> str:
             ),
             "source": row.source,
         }
-        for row in itertools.islice(report, _MOST_ROWS)
+        for row in itertools.islice(report, min(_MOST_ROWS, report.top))
     ]
     more = len(report) - len(rows)
     title = f"<p>module <b>{html.escape(report.module.name)}</b>: {bytes_text(report.wasted)} wasted of "

@@ -31,7 +31,8 @@ def load(x: Any, *, filename: str | None = None) -> Module:
       - HLO text, as XLA, JAX, TensorFlow (`get_compiler_ir`) and PyTorch/XLA print it, or a part of it;
       - a path of a file of it, as a str or an os.PathLike;
       - the bytes of either, of an HloModuleProto, or of StableHLO text or bytecode, gzipped or not;
-      - `jax.stages.Lowered` or `Compiled`, an HloModule or XlaComputation of jaxlib, a StableHLO module;
+      - `jax.stages.Traced`, `Lowered` or `Compiled`, an HloModule or XlaComputation of jaxlib;
+      - a StableHLO module;
       - a Module, which is given back.
 
     `filename` is what error messages call the text.
@@ -56,6 +57,8 @@ def load_all(x: Any, *, filename: str | None = None) -> list[Module]:
     """
     if isinstance(x, Module):
         return [x]
+    if isinstance(x, (str, bytes, bytearray)) and not x.strip():
+        raise Error("there is nothing to load: the text is empty")
     if isinstance(x, str):
         if not _looks_like_text(x):
             return _load_file(x, filename)
@@ -136,10 +139,31 @@ def _load_object(x: Any, filename: str | None) -> Module:
         return _from_stablehlo(x.mlir_module(), name)
     if hasattr(x, "operation") and hasattr(x.operation, "get_asm"):  # an MLIR module
         return _from_stablehlo(x.operation.get_asm(enable_debug_info=True), name)
-    raise TypeError(
-        "load() takes HLO text, a path, bytes, a jax.stages.Lowered or Compiled, an HloModule or a StableHLO "
-        f"module, not {type(x).__name__}"
+    if hasattr(x, "lower") and hasattr(x, "jaxpr"):  # jax.stages.Traced
+        return _load_object(x.lower(), name)
+    raise TypeError(_why_not(x))
+
+
+def _why_not(x: Any) -> str:
+    """What load() says of what it does not take, and what to do instead."""
+    takes = (
+        "load() takes HLO text, a path, bytes, a jax.stages.Traced, Lowered or Compiled, an HloModule or a "
+        "StableHLO module"
     )
+    if type(x).__name__ in ("ClosedJaxpr", "Jaxpr"):
+        return (
+            f"{takes}, not a {type(x).__name__}, which has no HLO: ask for the function f that it was made "
+            "of, analyze(f, *args) or load(jax.jit(f).lower(*args)); a ClosedJaxpr itself is the function "
+            "jax.core.jaxpr_as_fun(x)"
+        )
+    if callable(x) and not isinstance(x, type):
+        if hasattr(x, "lower"):
+            return (
+                f"{takes}, not a jitted function, which has no module until it has arguments: "
+                "analyze(f, *args), or load(f.lower(*args))"
+            )
+        return f"{takes}, not a function, which has no module until it has arguments: analyze(f, *args)"
+    return f"{takes}, not {type(x).__name__}"
 
 
 def _load_hlo_module(x: Any, name: str) -> Module:
@@ -156,8 +180,3 @@ def _load_compiled(x: Any, name: str) -> Module:
     executable = x.runtime_executable()
     modules = executable.hlo_modules() if hasattr(executable, "hlo_modules") else []
     return _load_hlo_module(modules[0], name) if modules else load(x.as_text().encode(), filename=name)
-
-
-def unpickle(text: str, filename: str) -> Module:
-    (module,) = parse(text.encode(), filename)
-    return module

@@ -461,7 +461,7 @@ def _described(heading: Sequence[str], start: Array, ends: Sequence[Array], give
     """Returns what the picture shows in words, for those who do not see it."""
     words = [f"{start.title}; {'; '.join(given)}."]
     for end in ends:
-        number = _count(sum(len(points) for points in end.sets), "element")
+        number = _count(len(np.unique(np.concatenate(end.sets), axis=0)) if end.sets else 0, "element")
         words.append(f"{end.title}: {f'{number} and more' if end.is_unknown else number}.")
     return textwrap.shorten(" ".join([*heading, *words]), 2000, placeholder=" ...")
 

@@ -34,10 +34,22 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._shown:
+            self._shown = False
             self._stream.write("\r\x1b[K")
             self._stream.flush()
 
+    def show_percent(self, percent: int) -> None:
+        """Shows how much of what it may at most take a question has taken."""
+        self._show(percent, 100, f"{percent} % of its steps, Ctrl-C ends it")
+
+    def end(self) -> None:
+        """Takes the bar away."""
+        self.__exit__(None, None, None)
+
     def __call__(self, done: int, of: int) -> None:
+        self._show(done, of, f"{done:,} of {of:,}")
+
+    def _show(self, done: int, of: int, text: str) -> None:
         now = time.monotonic()
         if now < self._next or of <= 0 or not self._stream.isatty():
             return
@@ -45,5 +57,5 @@ class Progress:
         self._shown = True
         filled = min(_WIDTH, done * _WIDTH // of)
         bar = "#" * filled + "-" * (_WIDTH - filled)
-        self._stream.write(f"\r\x1b[K{self._what} [{bar}] {done:,} of {of:,}")
+        self._stream.write(f"\r\x1b[K{self._what} [{bar}] {text}")
         self._stream.flush()

@@ -103,6 +103,31 @@ TEST(QuestionBudgetTest, GivesBackWhatWasTakenForAnAnswerThatIsThrownAway) {
   EXPECT_TRUE(QuestionBudget::IsSpent());
 }
 
+TEST(QuestionBudgetTest, AWatchStopsTheWorkOfItsThread) {
+  std::vector<double> shares;
+  const auto stop_the_second_time = [&](double share) {
+    shares.push_back(share);
+    return shares.size() == 2;
+  };
+  {
+    const QuestionBudget::Watch watch(stop_the_second_time);
+    QuestionBudget budget(int64_t{1} << 62);
+    const int64_t left = QuestionBudget::Left();
+    while (QuestionBudget::Spend(int64_t{1} << 20)) {
+    }
+    EXPECT_EQ(shares.size(), 2);
+    EXPECT_TRUE(QuestionBudget::IsSpent());
+    EXPECT_EQ(QuestionBudget::Left(), 0);
+    // No budget of the thread has anything from then on.
+    QuestionBudget::RefundTo(left);
+    EXPECT_FALSE(QuestionBudget::Spend());
+    EXPECT_EQ(shares.size(), 2);
+  }
+  EXPECT_GT(shares[1], shares[0]);
+  EXPECT_LE(shares[1], 1);
+  EXPECT_TRUE(QuestionBudget::Spend());
+}
+
 TEST(QuestionBudgetTest, EachThreadHasItsOwn) {
   QuestionBudget budget(0);
   EXPECT_FALSE(QuestionBudget::Spend());

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 
 namespace xla_indexing {
@@ -19,6 +21,15 @@ struct OpenBudget {
 };
 
 thread_local constinit OpenBudget open_budget;
+
+struct Watched {
+  QuestionBudget::Watch* watch = nullptr;
+  bool is_stopped = false;
+  int until_clock = 0;  // so many steps are taken without a look at the clock
+  std::chrono::steady_clock::time_point last_asked;
+};
+
+thread_local constinit Watched watched;
 
 // A number that no budget has had. Each thread takes many numbers at a time: threads that write one
 // place for every question wait for one another.
@@ -43,7 +54,31 @@ QuestionBudget::~QuestionBudget() {
   if (is_first_) open_budget = {};
 }
 
+QuestionBudget::Watch::Watch(absl::FunctionRef<bool(double share)> should_stop)
+    : should_stop_(should_stop), is_first_(watched.watch == nullptr) {
+  if (is_first_) watched = {.watch = this, .last_asked = std::chrono::steady_clock::now()};
+}
+
+QuestionBudget::Watch::~Watch() {
+  if (is_first_) watched = {};
+}
+
+bool QuestionBudget::IsStopped() {
+  constexpr int kStepsPerClock = 64;
+  constexpr std::chrono::milliseconds kInterval(100);
+  if (watched.is_stopped || watched.until_clock-- > 0) return watched.is_stopped;
+  watched.until_clock = kStepsPerClock;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - watched.last_asked < kInterval) return false;
+  watched.last_asked = now;
+  const auto steps = static_cast<double>(std::max<int64_t>(open_budget.steps, 1));
+  const auto left = static_cast<double>(open_budget.left);
+  watched.is_stopped = watched.watch->should_stop_(open_budget.is_open ? 1 - left / steps : 0.0);
+  return watched.is_stopped;
+}
+
 bool QuestionBudget::Spend(int64_t steps) {
+  if (watched.watch != nullptr && IsStopped()) return false;
   if (!open_budget.is_open) return true;
   if (open_budget.is_spent || steps > open_budget.left) {
     open_budget.is_spent = true;
@@ -54,6 +89,7 @@ bool QuestionBudget::Spend(int64_t steps) {
 }
 
 int64_t QuestionBudget::Left() {
+  if (watched.is_stopped) return 0;
   if (!open_budget.is_open) return INT64_MAX;
   return open_budget.is_spent ? 0 : open_budget.left;
 }
@@ -66,7 +102,10 @@ void QuestionBudget::RefundTo(int64_t left) {
   open_budget.left = left;
 }
 
-bool QuestionBudget::IsSpent() { return open_budget.is_spent; }
+bool QuestionBudget::IsSpent() {
+  if (watched.watch != nullptr && IsStopped()) return true;
+  return open_budget.is_spent;
+}
 
 std::string QuestionBudget::Reason() {
   return absl::StrCat("the question takes more than ", open_budget.steps, " steps");

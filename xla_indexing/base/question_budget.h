@@ -27,6 +27,8 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/functional/function_ref.h"
+
 namespace xla_indexing {
 
 class QuestionBudget {
@@ -47,6 +49,24 @@ class QuestionBudget {
   static int64_t Left();
   // The number of this thread's open budget, which no other budget has had; 0 without one.
   static int64_t Number();
+  // While it lives, all work of this thread may be stopped: `should_stop` is asked every tenth of a
+  // second or so, with the share of the budget that is spent (0 to 1; 0 without an open budget). Once
+  // it says so, every budget of the thread is spent as long as the watch lives. What is answered then
+  // is right, but as weak as can be: whoever stops a question throws the answer away. Watches do not
+  // nest: the outermost counts.
+  class Watch {
+   public:
+    explicit Watch(absl::FunctionRef<bool(double share)> should_stop);
+    ~Watch();
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+   private:
+    absl::FunctionRef<bool(double share)> should_stop_;
+    bool is_first_;
+    friend class QuestionBudget;
+  };
+
   // Gives back what was taken since Left() was `left`, where that was not nothing: for a question
   // that is answered anew, whose first answer is thrown away.
   static void RefundTo(int64_t left);
@@ -57,6 +77,9 @@ class QuestionBudget {
   static std::string Reason();
 
  private:
+  // Whether the watch of the thread has stopped its work; asks it if it is time.
+  static bool IsStopped();
+
   const bool is_first_;
 };
 

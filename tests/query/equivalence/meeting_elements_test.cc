@@ -210,7 +210,7 @@ TEST(MeetingElementsTest, AgreeWithElementsThatCarryWhatTheyHaveMet) {
       };
       const std::vector<int64_t>& output = pair.difference->output_element;
       const std::pair<int, int> met = {id(pair.parameter, pair.difference->operand_element),
-                                       id(pair.other->operand, pair.difference->other_element)};
+                                       id(pair.other->operand, *pair.difference->other_element)};
       const int64_t at = 2 * output[0] + output[1];
       EXPECT_EQ(a.result()[at].pairs.contains(met), pair.difference->is_of_first);
       EXPECT_EQ(b.result()[at].pairs.contains(met), !pair.difference->is_of_first);

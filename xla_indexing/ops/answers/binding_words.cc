@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/map/text/text.h"
@@ -16,18 +17,19 @@ const HloComputation* BeginOfPath(const RuntimeVarIndexing& binding) {
   return (binding.call_path.empty() ? binding.instruction : binding.call_path.front())->parent();
 }
 
-std::string BindingInWords(const OperandIndexing& indexing, int i) {
+std::string BindingInWords(const OperandIndexing& indexing, int i, absl::string_view source) {
   const std::vector<std::string> element = TextPartsOf(indexing.ElementMap(i)).results;
   const RuntimeVarIndexing& binding = indexing.bindings()[i];
+  if (source.empty()) source = binding.instruction->name();
   const ValueFunction& value = binding.value;
   std::string text;
   if (value.kind() == ValueFunction::Kind::kIterations) {
-    text = absl::StrCat("how often the loop ", binding.instruction->name(), " runs");
+    text = absl::StrCat("how often the loop ", source, " runs");
   } else {
     const auto index = absl::MakeConstSpan(element).subspan(binding.NumLoops());
     text = absl::StrCat(
         index.empty() ? "the value" : absl::StrCat("element (", absl::StrJoin(index, ", "), ")"),
-        " of ", binding.instruction->name(),
+        " of ", source,
         binding.leaf == 0 ? "" : absl::StrCat("#", binding.leaf));
   }
   // The numbers of iterations are those of the loops from the outermost on.

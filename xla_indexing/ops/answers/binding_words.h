@@ -12,14 +12,16 @@
 
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
 
 namespace xla_indexing {
 
-// Describes runtime variable `i`, which has to be there. The text does not have its name.
-std::string BindingInWords(const OperandIndexing& indexing, int i);
+// Describes runtime variable `i`, which has to be there. The text does not have its name. `source` is
+// what the instruction that it is read from is called there; empty: its name.
+std::string BindingInWords(const OperandIndexing& indexing, int i, absl::string_view source = "");
 
 // The computation that the call path of a binding begins in; for an empty path, the one that the
 // instruction is in.

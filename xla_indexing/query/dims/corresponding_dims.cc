@@ -30,10 +30,16 @@ struct Link {
   LeafDim of_operand;
 };
 
-const Shape& ShapeOf(const HloInstruction& instruction, const Leaf& leaf) {
-  const HloInstruction& value =
-      leaf.first == LeafDim::kResult ? instruction : *instruction.operand(leaf.first);
-  return value.shape().Leaf(leaf.second);
+const Shape& ShapeOf(const IndexingTarget& target, const Leaf& leaf) {
+  const HloInstruction* instruction = target.instruction();
+  const HloInstruction* value = nullptr;
+  if (leaf.first == LeafDim::kResult) {
+    value = instruction != nullptr ? instruction : target.computation()->root_instruction();
+  } else {
+    value = instruction != nullptr ? instruction->operand(leaf.first)
+                                   : target.computation()->parameters()[leaf.first];
+  }
+  return value->shape().Leaf(leaf.second);
 }
 
 // The dimension of the result that every map has for dimension `dim` of the operand.
@@ -105,17 +111,17 @@ std::string CorrespondingDims::ToString() const {
   return text;
 }
 
-absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(
-    const HloInstruction& instruction, mlir::MLIRContext* context, const FusionOptions& options) {
+absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(IndexingTarget target,
+                                                                     mlir::MLIRContext* context,
+                                                                     const FusionOptions& options) {
   HloIndexer indexer(context, options);
-  return FindCorrespondingDims(instruction, indexer);
+  return FindCorrespondingDims(target, indexer);
 }
 
-absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(
-    const HloInstruction& instruction, HloIndexer& indexer) {
+absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(IndexingTarget target,
+                                                                     HloIndexer& indexer) {
   const QuestionBudget question;
-  const absl::StatusOr<SharedIndexing> shared =
-      indexer.Index(instruction, Direction::kOutputToInput);
+  const absl::StatusOr<SharedIndexing> shared = indexer.Index(target, Direction::kOutputToInput);
   if (!shared.ok()) return shared.status();
   InstructionIndexing entries = **shared;
   DimSets groups;
@@ -126,8 +132,8 @@ absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(
     entry.indexing.Simplify();
     const Leaf result = {LeafDim::kResult, entry.output_leaf};
     const Leaf operand = {entry.operand, entry.operand_leaf};
-    const Shape& result_shape = ShapeOf(instruction, result);
-    const Shape& operand_shape = ShapeOf(instruction, operand);
+    const Shape& result_shape = ShapeOf(target, result);
+    const Shape& operand_shape = ShapeOf(target, operand);
     if (operand_shape.rank() == 0) continue;
     leaves.insert(operand);
     leaves.insert(result);
@@ -145,7 +151,7 @@ absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(
   for (std::vector<LeafDim>& dims : groups.Sorted()) {
     CorrespondingDims group;
     const LeafDim& first = dims.front();
-    group.size = ShapeOf(instruction, {first.operand, first.leaf}).dimension(first.dim);
+    group.size = ShapeOf(target, {first.operand, first.leaf}).dimension(first.dim);
     std::set<Leaf> covered;
     for (const LeafDim& dim : dims) covered.insert({dim.operand, dim.leaf});
     group.is_batch = covered == leaves && absl::c_all_of(links, [&](const auto& of_entry) {

@@ -66,14 +66,13 @@ struct CorrespondingDims {
   friend bool operator==(const CorrespondingDims& a, const CorrespondingDims& b) = default;
 };
 
-// The groups of an instruction (which verifies), in the order of their first dimensions. Called
-// computations are looked into. Errors as those of HloIndexer::Index.
+// The groups of an instruction, or of a computation's root and parameters (the module verifies), in
+// the order of their first dimensions. Called computations are looked into. Errors as those of HloIndexer::Index.
 absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(
-    const HloInstruction& instruction, mlir::MLIRContext* context,
-    const FusionOptions& options = {});
+    IndexingTarget target, mlir::MLIRContext* context, const FusionOptions& options = {});
 // The same through an indexer that is kept, for one instruction after another.
-absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(
-    const HloInstruction& instruction, HloIndexer& indexer);
+absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(IndexingTarget target,
+                                                                     HloIndexer& indexer);
 
 }  // namespace xla_indexing
 

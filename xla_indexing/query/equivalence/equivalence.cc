@@ -287,7 +287,7 @@ class Comparison {
       rank = shape.Leaf(leaf).rank();
     }
     const auto begin = pair->operand_element.begin() + static_cast<int64_t>(rank);
-    pair->other_element.assign(begin, pair->operand_element.end());
+    pair->other_element.emplace(begin, pair->operand_element.end());
     pair->operand_element.erase(begin, pair->operand_element.end());
   }
 

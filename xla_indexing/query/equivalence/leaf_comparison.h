@@ -18,7 +18,7 @@ struct PairOfOne {
   bool is_of_first = false;
   std::vector<int64_t> output_element;
   std::vector<int64_t> operand_element;
-  std::vector<int64_t> other_element;  // what it meets, where that is compared
+  std::optional<std::vector<int64_t>> other_element;  // what it meets, where that is compared
   // The binding of each runtime variable, and its value in this pair.
   std::vector<std::pair<std::string, int64_t>> runtime_values;
   bool is_least = false;  // No pair before it tells the two apart.

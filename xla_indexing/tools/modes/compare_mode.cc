@@ -64,9 +64,9 @@ std::string PairText(const LeafComparison& leaf) {
   const PairOfOne& pair = *leaf.difference;
   const std::string output = ElementText(pair.output_element);
   const std::string operand = ElementText(pair.operand_element);
-  std::string text = leaf.other ? absl::StrCat("for ", output, ", ", operand, " meets ",
-                                               ElementText(pair.other_element))
-                                : absl::StrCat(output, " reads ", operand);
+  std::string text = pair.other_element ? absl::StrCat("for ", output, ", ", operand, " meets ",
+                                                       ElementText(*pair.other_element))
+                                        : absl::StrCat(output, " reads ", operand);
   absl::StrAppend(&text, " in the ", pair.is_of_first ? "first" : "second", " alone");
   for (const auto& [name, value] : pair.runtime_values) {
     absl::StrAppend(&text, ", where ", name, " gives ", value);
@@ -115,13 +115,13 @@ std::string ReportText(const EquivalenceReport& report, const HloComputation& co
   return text;
 }
 
-void WritePair(const PairOfOne& pair, bool is_meeting, JsonWriter* json) {
+void WritePair(const PairOfOne& pair, JsonWriter* json) {
   json->BeginObject();
   json->Key("read_by");
   json->String(pair.is_of_first ? "first" : "second");
   json->IntegersField("output_element", pair.output_element);
   json->IntegersField("operand_element", pair.operand_element);
-  if (is_meeting) json->IntegersField("other_element", pair.other_element);
+  if (pair.other_element) json->IntegersField("other_element", *pair.other_element);
   json->Key("runtime_values");
   json->BeginArray();
   for (const auto& [name, value] : pair.runtime_values) {
@@ -158,7 +158,7 @@ void WriteLeaf(const LeafComparison& leaf, JsonWriter* json) {
   json->String(leaf.same == Answer::kUndecided ? leaf.reason : "");
   if (leaf.difference) {
     json->Key("difference");
-    WritePair(*leaf.difference, leaf.other.has_value(), json);
+    WritePair(*leaf.difference, json);
   }
   json->EndObject();
 }
