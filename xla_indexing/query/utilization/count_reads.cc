@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
@@ -25,6 +26,8 @@
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/answers/parts/replica_map.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
+#include "xla_indexing/query/index_structure/box_of_map.h"
+#include "xla_indexing/query/utilization/determined_variables.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -38,20 +41,22 @@ constexpr int64_t kMaxAssignments = 4096;
 struct Runtime {
   RuntimeVarIndexing binding;
   Interval bounds;
-  llvm::SmallVector<bool, 8> depends_on;  // by dimension, then range variable
+  llvm::SmallBitVector depends_on;  // by dimension, then range variable
   // No value of the tensor is outside the variable's interval, no element outside the tensor.
   bool is_certain = true;
 
-  bool IsFixed() const { return !llvm::is_contained(depends_on, true); }
-  bool DependsOnRanges(int num_dims) const {
-    return llvm::is_contained(llvm::ArrayRef(depends_on).drop_front(num_dims), true);
-  }
+  bool IsFixed() const { return depends_on.none(); }
+  bool DependsOnRanges(int num_dims) const { return depends_on.find_next(num_dims - 1) >= 0; }
 };
+
+// What is counted: elements of the operand, or pairs of an element of the output and one of these.
+enum class Counted : uint8_t { kElements, kPairs };
 
 // A map and its runtime variables, the last symbols of the map.
 class Access {
  public:
-  explicit Access(const OperandIndexing& indexing) : map_(MapOf(indexing)) {
+  Access(const OperandIndexing& indexing, Counted counted)
+      : map_(MapOf(indexing)), counted_(counted), is_of_one_device_(!indexing.replica_map()) {
     for (int i = 0; i < indexing.map().num_runtimes(); ++i) AddRuntime(indexing, i);
     // A constraint goes with each variable that is moved.
     while (llvm::any_of(Constraints(map_.constraints()),
@@ -65,21 +70,32 @@ class Access {
   bool IsCertain() const {
     return llvm::all_of(runtimes_, [](const Runtime& runtime) { return runtime.is_certain; });
   }
+  // Whether the map still mentions runtime variable i.
+  bool IsUsed(int i) const {
+    const int symbol = map_.num_ranges() + i;
+    return llvm::any_of(map_.results(), [&](AffineExpr e) { return HasSymbol(e, symbol); }) ||
+           llvm::any_of(map_.constraints(),
+                        [&](const Constraint& c) { return HasSymbol(c.expr, symbol); });
+  }
+  // The most that there is to count, whatever the values are.
+  Interval Most() const {
+    if (!is_of_one_device_) return Interval::AtLeast(0);
+    return DeterminedVariables(map_, ReadAt()).MostValues(counted_ == Counted::kPairs);
+  }
 
-  // Whether runtime variable i only moves the results.
+  // Whether runtime variable i only moves the results: they are sums g(d, s) + h(rt).
   bool OnlyMoves(int i) const {
-    const int variable = map_.num_dims() + map_.num_ranges() + i;
-    const auto has = [&](AffineExpr expr) {
-      return llvm::is_contained(VariablesOf(expr, map_.num_dims()), variable);
-    };
+    const int first_runtime = map_.num_dims() + map_.num_ranges();
+    const auto is_runtime = [&](int variable) { return variable >= first_runtime; };
+    const auto has = [&](AffineExpr expr) { return HasSymbol(expr, map_.num_ranges() + i); };
     if (llvm::any_of(map_.constraints(), [&](const Constraint& c) { return has(c.expr); })) {
       return false;
     }
-    const AffineExpr symbol = mlir::getAffineSymbolExpr(map_.num_ranges() + i, map_.context());
     return llvm::all_of(map_.results(), [&](AffineExpr result) {
       const LinearSum sum = LinearSum::FromExpr(result);
       return sum.valid() && llvm::all_of(sum.terms(), [&](const Term& term) {
-               return term.atom == symbol || !has(term.atom);
+               return !has(term.atom) ||
+                      llvm::all_of(VariablesOf(term.atom, map_.num_dims()), is_runtime);
              });
     });
   }
@@ -144,7 +160,7 @@ class Access {
     runtime.bounds = map.runtimes()[i].bounds;
     // On which device something is read is as good as on which element.
     const bool is_remote = static_cast<bool>(runtime.binding.device);
-    runtime.depends_on.assign(map_.num_dims() + map_.num_ranges(), is_remote);
+    runtime.depends_on.resize(map_.num_dims() + map_.num_ranges(), is_remote);
     runtime.is_certain = runtime.binding.ValueRange().IsSubsetOf(runtime.bounds);
     ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
     const bool is_empty = map.IsKnownEmpty();
@@ -160,21 +176,25 @@ class Access {
       for (const int variable : VariablesOf(expr, map.num_dims())) {
         const int earlier = variable - map.num_dims() - map.num_ranges();
         if (earlier < 0) {
-          runtime.depends_on[variable] = true;
-          continue;
-        }
-        for (size_t k = 0; k < runtime.depends_on.size(); ++k) {
-          runtime.depends_on[k] |= runtimes_[earlier].depends_on[k];
+          runtime.depends_on.set(variable);
+        } else {
+          runtime.depends_on |= runtimes_[earlier].depends_on;
         }
       }
     }
     runtimes_.push_back(std::move(runtime));
   }
 
+  std::vector<llvm::SmallBitVector> ReadAt() const {
+    std::vector<llvm::SmallBitVector> read_at;
+    for (const Runtime& runtime : runtimes_) read_at.push_back(runtime.depends_on);
+    return read_at;
+  }
+
   // Simplifies a constraint v + L in [a, b], where L is a combination of runtime variables that do
   // not depend on v: v' = v + L becomes the variable, if v' - L is in v's interval for all v' in
-  // [a, b]. Where v is a dimension, the other dimensions have to determine L, so that L depends on
-  // no range variable. Returns whether that was done.
+  // [a, b]. Where v is a dimension and pairs are counted, the other dimensions and the element of the
+  // operand have to determine L. Returns whether that was done.
   bool MoveVariable(const Constraint& constraint) {
     const LinearSum sum = LinearSum::FromExpr(constraint.expr);
     const int first_runtime = map_.num_dims() + map_.num_ranges();
@@ -200,11 +220,18 @@ class Access {
     for (const Runtime& runtime : runtimes_) {
       if (runtime.depends_on[*moved]) return false;
     }
-    const auto depends_on_ranges = [&](const Term& term) {
-      const int runtime = VariablesOf(term.atom, map_.num_dims())[0] - first_runtime;
-      return runtimes_[runtime].DependsOnRanges(map_.num_dims());
-    };
-    if (is_dim && llvm::any_of(rest.terms(), depends_on_ranges)) return false;
+    if (is_dim && counted_ == Counted::kPairs) {
+      llvm::SmallBitVector others(first_runtime);
+      others.set(0, map_.num_dims());
+      others.reset(*moved);
+      llvm::SmallBitVector needed(first_runtime);
+      for (const Term& term : rest.terms()) {
+        needed |= runtimes_[VariablesOf(term.atom, map_.num_dims())[0] - first_runtime].depends_on;
+      }
+      if (!DeterminedVariables(map_, ReadAt()).ResultsDetermine(std::move(others), needed)) {
+        return false;
+      }
+    }
     const AffineExpr offset = rest.ToExpr(map_.context());
     const Interval& bounds = BoundsOf(map_, *moved);
     ExprSimplifier simplifier(map_.context(), map_.DimBounds(), map_.SymbolBounds());
@@ -228,6 +255,9 @@ class Access {
   }
 
   IndexingMap map_;
+  const Counted counted_;
+  // Values differ from device to device.
+  const bool is_of_one_device_;
   std::vector<Runtime> runtimes_;
 };
 
@@ -236,7 +266,9 @@ template <typename IsFree>
 std::optional<IndexingMap> WithoutRuntimes(const Access& access, IsFree is_free) {
   llvm::SmallVector<std::optional<int64_t>, 4> values;
   for (int i = 0; i < access.num_runtimes(); ++i) {
-    if (!access.OnlyMoves(i) || !is_free(access.runtimes()[i])) return std::nullopt;
+    if (access.IsUsed(i) && (!access.OnlyMoves(i) || !is_free(access.runtimes()[i]))) {
+      return std::nullopt;
+    }
     values.push_back(access.SomeValue(i));
     if (!values.back()) return std::nullopt;
   }
@@ -319,9 +351,11 @@ bool ValuesRestrictTheDomain(const Access& access) {
   const IndexingMap& map = access.map();
   return llvm::any_of(map.constraints(), [&](const Constraint& constraint) {
     return llvm::any_of(VariablesOf(constraint.expr, map.num_dims()), [&](int variable) {
-      return variable >= map.num_dims() + map.num_ranges() ||
-             llvm::any_of(access.runtimes(),
-                          [&](const Runtime& runtime) { return runtime.depends_on[variable]; });
+      if (variable >= map.num_dims() + map.num_ranges()) return true;
+      for (int i = 0; i < access.num_runtimes(); ++i) {
+        if (access.IsUsed(i) && access.runtimes()[i].depends_on.test(variable)) return true;
+      }
+      return false;
     });
   });
 }
@@ -339,9 +373,10 @@ std::optional<IndexingMap> AtOnePlace(const Access& access, bool fix_dims) {
   }
   std::optional<IndexingMap> at = access.At(values);
   if (!at) return std::nullopt;
-  for (const Runtime& runtime : access.runtimes()) {
+  for (int i = 0; i < access.num_runtimes(); ++i) {
+    if (!access.IsUsed(i)) continue;
     for (int v = fix_dims ? 0 : map.num_dims(); v < map.num_dims() + map.num_ranges(); ++v) {
-      if (!runtime.depends_on[v]) continue;
+      if (!access.runtimes()[i].depends_on.test(v)) continue;
       Interval& bounds = v < map.num_dims() ? at->mutable_dim(v).bounds
                                             : at->mutable_range(v - map.num_dims()).bounds;
       if (!bounds.has_lower()) return std::nullopt;
@@ -356,20 +391,7 @@ std::optional<IndexingMap> AtOnePlace(const Access& access, bool fix_dims) {
 Interval BoundElements(const Access& access, StepBudget* budget) {
   Interval least = Interval::Point(0);
   if (const auto map = AtOnePlace(access, /*fix_dims=*/true)) least = CountImage(*map, budget);
-  // There are no more pairs than points that tell the results and the values apart.
-  const IndexingMap& map = access.map();
-  llvm::SmallVector<bool, 8> matters(map.num_dims() + map.num_symbols());
-  for (const AffineExpr result : map.results()) {
-    for (const int v : VariablesOf(result, map.num_dims())) matters[v] = true;
-  }
-  Interval values = Interval::Point(1);
-  for (int v = 0; v < map.num_dims() + map.num_ranges(); ++v) {
-    const bool is_used = matters[v] || llvm::any_of(access.runtimes(), [&](const Runtime& runtime) {
-                           return runtime.depends_on[v];
-                         });
-    if (is_used) values = values.Mul(CountOf(BoundsOf(map, v)));
-  }
-  return CountBetween(least, CountImage(map, budget)).Intersect(CountUpTo(values));
+  return CountBetween(least, CountImage(access.map(), budget)).Intersect(CountUpTo(access.Most()));
 }
 
 Interval ElementsOf(const Access& access, StepBudget* budget) {
@@ -394,22 +416,26 @@ std::optional<Interval> ReadsWhateverTheValues(const Access& access, StepBudget*
   return CountPairs(*map, budget);
 }
 
-// Bounds on the reads of one map: what is read with the values of one place, and no more than
-// there are points.
+// Bounds on the reads of one map: what is read with the values of one place, and the most.
 Interval BoundReads(const Access& access, StepBudget* budget) {
-  const IndexingMap& map = access.map();
   Interval least = Interval::Point(0);
   if (const auto some = AtOnePlace(access, /*fix_dims=*/false)) least = CountPairs(*some, budget);
-  Interval points = Interval::Point(1);
-  for (int v = 0; v < map.num_dims() + map.num_ranges(); ++v) {
-    points = points.Mul(CountOf(BoundsOf(map, v)));
-  }
-  return CountBetween(least, CountPairs(map, budget)).Intersect(CountUpTo(points));
+  return CountBetween(least, CountPairs(access.map(), budget)).Intersect(CountUpTo(access.Most()));
 }
 
 // Whether each element of the output reads one of the operand, and each of that is read by one.
 bool ReadsEachOnce(const OperandIndexing* indexing) {
   return indexing->IsKnownBijection() && indexing->IsExact();
+}
+
+// The map from an output with those dimensions in digits of which it takes floors and remainders, so
+// that it has one variable for each: the output of a scatter may be reshaped.
+OperandIndexing FromDigitsOf(const OperandIndexing& indexing, const Shape& output) {
+  const std::vector<int64_t> sizes(output.dimensions().begin(), output.dimensions().end());
+  const std::optional<DigitShape> digits = CommonDigits({indexing}, sizes);
+  std::optional<OperandIndexing> from;
+  if (digits) from = FromDigits(indexing, *digits);
+  return from ? *std::move(from) : indexing;
 }
 
 bool HasUnboundedSize(const Shape& shape) { return !shape.ElementCount().ok(); }
@@ -434,7 +460,7 @@ Interval CountElementsRead(llvm::ArrayRef<const OperandIndexing*> maps, const Sh
   std::vector<IndexingMap> without_values;  // exact, and of no runtime variables
   std::vector<Access> all;
   for (const OperandIndexing* map : maps) {
-    all.emplace_back(*map);
+    all.emplace_back(*map, Counted::kElements);
     if (!map->IsExact()) continue;
     exact.emplace_back(all.back());
     if (map->bindings().empty()) without_values.push_back(all.back().map());
@@ -491,7 +517,8 @@ Interval CountReads(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& ou
       sum = sum.Add(CountElements(output));
       continue;
     }
-    Access access(*indexing);
+    const bool has_values = !indexing->bindings().empty();
+    Access access(has_values ? FromDigitsOf(*indexing, output) : *indexing, Counted::kPairs);
     if (const std::optional<Interval> count = ReadsWhateverTheValues(access, budget)) {
       sum = sum.Add(indexing->IsExact() ? *count : CountUpTo(*count));
     } else if (indexing->IsExact()) {
