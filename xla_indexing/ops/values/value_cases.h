@@ -61,7 +61,8 @@ class ValueVariables {
   // Unknown i is symbol FirstUnknown() + i: the value of unknowns()[i], without a value function.
   unsigned FirstUnknown() const { return first_unknown_; }
   const RuntimeVarIndexings& unknowns() const { return unknowns_; }
-  // The symbol of an unknown, which is new or one of those before, and is in this interval.
+  // The symbol of an unknown, which is new or one of those before, and is in this interval here; in
+  // one of these intervals wherever it is asked for.
   mlir::AffineExpr SymbolOf(RuntimeVarIndexing unknown, const Interval& values = Interval::All());
   // Takes unknowns to be in this interval, for answers that hold where they are.
   void AssumeOfUnknowns(const Interval& interval) { assumed_ = interval; }

@@ -26,6 +26,7 @@
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/answers/parts/replica_map.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
+#include "xla_indexing/ops/values/element_value.h"
 #include "xla_indexing/query/index_structure/box_of_map.h"
 #include "xla_indexing/query/utilization/determined_variables.h"
 
@@ -161,7 +162,8 @@ class Access {
     // On which device something is read is as good as on which element.
     const bool is_remote = static_cast<bool>(runtime.binding.device);
     runtime.depends_on.resize(map_.num_dims() + map_.num_ranges(), is_remote);
-    runtime.is_certain = runtime.binding.ValueRange().IsSubsetOf(runtime.bounds);
+    runtime.is_certain = runtime.binding.ValueRange().IsSubsetOf(runtime.bounds) ||
+                         ValuesOfRuntime(indexing, i).IsSubsetOf(runtime.bounds);
     ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
     const bool is_empty = map.IsKnownEmpty();
     const absl::Span<const int64_t> sizes = runtime.binding.shape().dimensions();
