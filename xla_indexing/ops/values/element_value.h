@@ -74,8 +74,9 @@ class ElementEvaluator {
   void FindRangesOfUnknowns() { finds_ranges_ = true; }
 
   // What ValueVariables says; not all unknowns need occur in the last value.
-  // Takes unknowns to be in this interval, for answers that hold where they are.
-  void AssumeOfUnknowns(const Interval& interval) { variables_.AssumeOfUnknowns(interval); }
+  void AssumeOfUnknowns(Assumption assumption) {
+    variables_.AssumeOfUnknowns(std::move(assumption));
+  }
   Interval ValuesOf(const RuntimeVarIndexing& unknown) const {
     return variables_.ValuesOf(unknown);
   }
