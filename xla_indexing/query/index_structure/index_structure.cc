@@ -65,7 +65,7 @@ IndexProperty PropertyOf(Answer answer, absl::string_view yes, absl::string_view
 std::vector<OperandIndexing> Assuming(const std::vector<OperandIndexing>& maps,
                                       const ValueCondition& condition) {
   internal::FoldOptions options;
-  options.assumption = [&](const RuntimeVarIndexing& unknown) { return condition.Of(unknown); };
+  options.assumption = condition.ToAssumption();
   std::vector<OperandIndexing> assumed;
   for (const OperandIndexing& map : maps) {
     for (OperandIndexing folded : internal::FoldRuntimeVariables(map, options)) {
@@ -106,30 +106,37 @@ std::string NameWhereInside(const HloInstruction& instruction,
 void AddConditions(const HloInstruction& instruction, const std::vector<OperandIndexing>* maps,
                    ScatterBounds bounds, mlir::MLIRContext* context, StepBudget* budget,
                    IndexStructure* structure) {
-  const auto condition = IndexVectors::WhereInBounds(instruction, context, budget);
-  if (!condition) return;
-  const IndexVectors assumed(instruction, context, [&](const RuntimeVarIndexing& unknown) {
-    return condition->Of(unknown);
-  });
-  const std::string where = condition->ToString();
-  const auto add = [&](Answer answer, IndexProperty* property) {
-    if (property->holds != Answer::kUndecided || answer != Answer::kYes) return;
-    property->where = where;
-    absl::StrAppend(&property->reason, "; yes where ", where);
-  };
-  add(Answer::kYes, &structure->in_bounds);
-  add(assumed.AreSorted(budget), &structure->sorted);
-  if (maps == nullptr) return;
+  const auto inside = IndexVectors::WhereInBounds(instruction, context, budget);
+  if (!inside) return;
   const bool is_gather = instruction.opcode() == HloOpcode::kGather;
-  if (!is_gather) add(assumed.AreUnique(bounds, budget), &structure->unique);
+  const auto say = [](const ValueCondition& condition, IndexProperty* property) {
+    property->where = condition.ToString();
+    absl::StrAppend(&property->reason, "; yes where ", property->where);
+  };
+  if (structure->in_bounds.holds == Answer::kUndecided) say(inside->whole, &structure->in_bounds);
+  const auto say_if = [&](const auto& holds, IndexProperty* property) {
+    for (const ValueCondition* condition : {&inside->whole, &inside->simple}) {
+      if (property->holds != Answer::kUndecided) return;
+      if (holds(IndexVectors(instruction, context, condition->ToAssumption())) != Answer::kYes) {
+        continue;
+      }
+      return say(*condition, property);
+    }
+  };
+  say_if([&](const IndexVectors& where) { return where.AreSorted(budget); }, &structure->sorted);
+  if (maps == nullptr) return;
+  if (!is_gather) {
+    say_if([&](const IndexVectors& where) { return where.AreUnique(bounds, budget); },
+           &structure->unique);
+  }
   if (structure->form != IndexedForm::kUnrecognised ||
       (!is_gather && structure->unique.where.empty() && structure->unique.holds != Answer::kYes)) {
     return;
   }
-  const std::string name = NameWhereInside(instruction, Assuming(*maps, *condition));
+  const std::string name = NameWhereInside(instruction, Assuming(*maps, inside->simple));
   if (name.empty()) return;
-  structure->where = where;
-  structure->name = absl::StrCat(name, " where ", where);
+  structure->where = inside->simple.ToString();
+  structure->name = absl::StrCat(name, " where ", structure->where);
   structure->not_replaced =
       is_gather ? "starts are clamped one by one elsewhere" : "windows are dropped elsewhere";
 }

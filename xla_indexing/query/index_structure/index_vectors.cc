@@ -33,6 +33,8 @@ using ::mlir::AffineExpr;
 constexpr size_t kMaxVectorCases = 32;
 // The ways in which unknowns of two vectors are one element or not.
 constexpr size_t kMaxWays = 16;
+// The remainders that are compared.
+constexpr size_t kMaxResidues = 12;
 
 // What a gather and a scatter say in other words.
 struct IndexedDims {
@@ -78,32 +80,35 @@ IndexedDims DimsOf(const HloInstruction& instruction) {
 }  // namespace
 
 void ValueCondition::Add(const RuntimeVarIndexing& value, const Interval& interval) {
-  for (Value& each : values_) {
+  for (Value& each : values) {
     if (each.value != value) continue;
     each.interval = each.interval.Intersect(interval);
     return;
   }
-  values_.push_back({value, interval});
+  values.push_back({value, interval});
 }
 
 Interval ValueCondition::Of(const RuntimeVarIndexing& unknown) const {
   Interval interval = Interval::All();
-  for (const Value& each : values_) {
-    const RuntimeVarIndexing& value = each.value;
+  for (const auto& [value, values_of_it] : values) {
     const bool is_of_it =
         CompareSources(value, unknown) == 0 && value.element.size() == unknown.element.size() &&
         absl::c_equal(value.element, unknown.element, [](AffineExpr of_value, AffineExpr e) {
           return of_value == e || !ConstantIn(of_value);
         });
-    if (is_of_it) interval = interval.Intersect(each.interval);
+    if (is_of_it) interval = interval.Intersect(values_of_it);
   }
   return interval;
 }
 
+Assumption ValueCondition::ToAssumption() const {
+  return [condition = *this](const RuntimeVarIndexing& unknown) { return condition.Of(unknown); };
+}
+
 std::string ValueCondition::ToString() const {
   std::vector<std::string> parts;
-  for (const Value& each : values_) {
-    const bool is_alone = absl::c_all_of(values_, [&](const Value& other) {
+  for (const Value& each : values) {
+    const bool is_alone = absl::c_all_of(values, [&](const Value& other) {
       return CompareSources(other.value, each.value) != 0 || other.interval == each.interval;
     });
     std::string name(each.value.instruction->name());
@@ -242,7 +247,7 @@ std::optional<Interval> IndexVectors::SmallestStarts() const {
   return smallest;
 }
 
-std::optional<ValueCondition> IndexVectors::InsideValues() const {
+std::optional<ValueCondition> IndexVectors::InsideValues(const Interval& assumed) const {
   if (!is_known_ || cases_.size() != 1 || !cases_[0].constraints().empty()) return std::nullopt;
   const IndexingMap& map = cases_[0];
   ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
@@ -275,27 +280,132 @@ std::optional<ValueCondition> IndexVectors::InsideValues() const {
         unknowns_[llvm::cast<mlir::AffineSymbolExpr>(unknown->atom).getPosition()];
     condition.Add(value, values.Intersect(value.ValueRange()));
   }
+  for (size_t i = 0; i < unknowns_.size(); ++i) {
+    const bool is_used = absl::c_any_of(
+        map.results(), [&](AffineExpr e) { return HasSymbol(e, static_cast<int>(i)); });
+    if (is_used && condition.Of(unknowns_[i]) == Interval::All()) {
+      condition.Add(unknowns_[i], assumed.Intersect(unknowns_[i].ValueRange()));
+    }
+  }
   return condition;
 }
 
-std::optional<ValueCondition> IndexVectors::WhereInBounds(const HloInstruction& instruction,
-                                                          mlir::MLIRContext* context,
-                                                          StepBudget* budget) {
+std::optional<InsideConditions> IndexVectors::WhereInBounds(const HloInstruction& instruction,
+                                                            mlir::MLIRContext* context,
+                                                            StepBudget* budget) {
   // Sums of small numbers do not wrap, so that starts are seen to be sums; these hold for all values
   // that the condition has, as is seen where these are assumed.
   const std::optional<Interval> starts = IndexVectors(instruction, context).SmallestStarts();
   if (!starts || starts->IsEmpty()) return std::nullopt;
-  std::optional<ValueCondition> condition =
+  const std::optional<ValueCondition> simple =
       IndexVectors(instruction, context, [&](const RuntimeVarIndexing&) {
         return *starts;
-      }).InsideValues();
-  if (!condition || condition->IsEmpty()) return std::nullopt;
-  const IndexVectors inside(instruction, context, [&](const RuntimeVarIndexing& unknown) {
-    return condition->Of(unknown);
-  });
-  if (inside.cases_.empty() || inside.AreInBounds(budget) != Answer::kYes) return std::nullopt;
-  return condition;
+      }).InsideValues(*starts);
+  if (!simple || simple->values.empty()) return std::nullopt;
+  const auto holds = [&](const ValueCondition& condition) {
+    const IndexVectors inside(instruction, context, condition.ToAssumption());
+    return !inside.cases_.empty() && inside.AreInBounds(budget) == Answer::kYes;
+  };
+  if (!holds(*simple)) return std::nullopt;
+  // What holds for an interval holds for its parts, so that steps that double and then halve lead to
+  // the greatest.
+  ValueCondition whole = *simple;
+  for (auto& [value, interval] : whole.values) {
+    const Interval possible = value.ValueRange();
+    for (const bool is_up : {true, false}) {
+      bool grows = true;
+      for (int64_t step = 1; step > 0; step = grows ? step * 2 : step / 2) {
+        const Interval before = interval;
+        const Interval more = is_up ? interval.Add(Interval::Closed(0, step))
+                                    : interval.Add(Interval::Closed(-step, 0));
+        interval = more.Intersect(possible);
+        if (interval == before) break;
+        if (holds(whole)) continue;
+        interval = before;
+        grows = false;
+      }
+    }
+  }
+  return InsideConditions{*simple, std::move(whole)};
 }
+
+namespace {
+
+// x mod m in [a, b].
+struct ResidueOf {
+  AffineExpr dividend;
+  int64_t modulus;
+  Interval interval;
+};
+
+// A constraint sum in [a, b] on x mod m, modulo m, where x stands for x mod m.
+std::optional<ResidueOf> ResidueIn(const Constraint& constraint) {
+  const LinearSum sum = LinearSum::FromExpr(constraint.expr);
+  if (!sum.valid() || !constraint.interval.IsFinite() || constraint.interval.IsEmpty()) {
+    return std::nullopt;
+  }
+  LinearSum dividend(sum.constant());
+  int64_t modulus = 0;
+  for (const Term& term : sum.terms()) {
+    const auto mod = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(term.atom);
+    const std::optional<int64_t> m =
+        mod && mod.getKind() == mlir::AffineExprKind::Mod ? ConstantIn(mod.getRHS()) : std::nullopt;
+    if (!m) {
+      dividend.AddTerm(term.atom, term.coefficient);
+      continue;
+    }
+    if (modulus != 0 && modulus != *m) return std::nullopt;
+    modulus = *m;
+    const LinearSum inner = LinearSum::FromExpr(mod.getLHS());
+    const auto constant = CheckedMul(inner.constant(), term.coefficient);
+    if (!inner.valid() || !constant) return std::nullopt;
+    dividend.AddConstant(*constant);
+    for (const Term& each : inner.terms()) {
+      const auto coefficient = CheckedMul(each.coefficient, term.coefficient);
+      if (!coefficient) return std::nullopt;
+      dividend.AddTerm(each.atom, *coefficient);
+    }
+  }
+  AffineExpr expr = modulus > 0 ? dividend.ToExpr(constraint.expr.getContext()) : AffineExpr();
+  if (!expr) return std::nullopt;
+  return ResidueOf{expr, modulus, constraint.interval};
+}
+
+// Adds what constraints on remainders of one modulus m say of differences:
+//
+//   x in [a, b], y in [c, d] modulo m   =>   (x - y - (a - d)) mod m in [0, (b - a) + (d - c)],
+//
+// also with y = 0, so that unknowns that are in both drop out: of (d0 + k) mod m - (d1 + k) mod m in
+// [0, 0], (d0 - d1) mod m in [0, 0].
+void AddDifferencesOfResidues(Constraints* constraints, mlir::MLIRContext* context) {
+  std::vector<ResidueOf> residues;
+  for (const Constraint& constraint : *constraints) {
+    if (constraint.expr) {
+      if (auto residue = ResidueIn(constraint)) residues.push_back(*std::move(residue));
+    }
+  }
+  const auto add = [&](AffineExpr difference, const Interval& interval, int64_t modulus) {
+    if (!difference || !interval.IsFinite()) return;
+    const AffineExpr from_least = Sub(difference, Constant(interval.lower(), context));
+    const auto width = CheckedSub(interval.upper(), interval.lower());
+    const AffineExpr residue = from_least ? Mod(from_least, modulus) : AffineExpr();
+    if (residue && width && *width < modulus - 1) {
+      constraints->push_back({residue, Interval::Closed(0, *width)});
+    }
+  };
+  if (residues.size() > kMaxResidues) return;
+  for (size_t i = 0; i < residues.size(); ++i) {
+    const ResidueOf& x = residues[i];
+    add(x.dividend, x.interval, x.modulus);
+    for (size_t k = 0; k < i; ++k) {
+      const ResidueOf& y = residues[k];
+      if (x.modulus != y.modulus) continue;
+      add(Sub(x.dividend, y.dividend), x.interval.Sub(y.interval), x.modulus);
+    }
+  }
+}
+
+}  // namespace
 
 Answer IndexVectors::HasPair(const IndexingMap& first, const IndexingMap& second,
                              const PairQuestion& question, StepBudget* budget) const {
@@ -311,6 +421,7 @@ Answer IndexVectors::HasPair(const IndexingMap& first, const IndexingMap& second
   llvm::SmallVector<AffineExpr, 4> dims_of_second;
   for (int i = 0; i < rank; ++i) {
     dims_of_second.push_back(mlir::getAffineDimExpr(i < question.dim ? i : rank + i, context));
+    if (i < question.dim) dims[i].bounds = dims[i].bounds.Intersect(second.dims()[i].bounds);
   }
   // The ways in which unknowns of b and b' are one element, or are not.
   struct Way {
@@ -370,7 +481,13 @@ Answer IndexVectors::HasPair(const IndexingMap& first, const IndexingMap& second
       constraints.push_back({start, question.starts[i]});
       constraints.push_back({other_start, question.starts[i]});
     }
-    IndexingMap pairs(kPartsFit, no_results, dims, {}, runtimes, {});
+    AddDifferencesOfResidues(&constraints, context);
+    Variables values = runtimes;
+    for (int i = 0; i < num_unknowns; ++i) {
+      const bool is_one = way.symbols_of_second[i] == mlir::getAffineSymbolExpr(i, context);
+      if (is_one) values[i].bounds = values[i].bounds.Intersect(second.runtimes()[i].bounds);
+    }
+    IndexingMap pairs(kPartsFit, no_results, dims, {}, std::move(values), {});
     bool is_written = true;
     for (const Constraint& constraint : constraints) {
       is_written = is_written && constraint.expr;

@@ -32,21 +32,27 @@
 namespace xla_indexing::internal {
 
 // That values are in intervals.
-class ValueCondition {
- public:
-  void Add(const RuntimeVarIndexing& value, const Interval& interval);
-  bool IsEmpty() const { return values_.empty(); }
-  // The interval of an unknown: of all that are of one tensor, at the same constant indices.
-  Interval Of(const RuntimeVarIndexing& unknown) const;
-  // `i in [0, 30]`, `i[.., 0] in [0, 8], i[.., 1] in [0, 3]`.
-  std::string ToString() const;
-
- private:
+struct ValueCondition {
   struct Value {
     RuntimeVarIndexing value;
     Interval interval;
   };
-  std::vector<Value> values_;
+  std::vector<Value> values;
+
+  void Add(const RuntimeVarIndexing& value, const Interval& interval);
+  // The interval of an unknown: of all that are of one tensor, at the same constant indices.
+  Interval Of(const RuntimeVarIndexing& unknown) const;
+  Assumption ToAssumption() const;
+  // `i in [0, 30]`, `i[.., 0] in [0, 8], i[.., 1] in [0, 3]`.
+  std::string ToString() const;
+};
+
+// Where all windows are inside.
+struct InsideConditions {
+  // Where starts are sums without wraps and other cases.
+  ValueCondition simple;
+  // As much around that as each value may have.
+  ValueCondition whole;
 };
 
 class IndexVectors {
@@ -60,11 +66,10 @@ class IndexVectors {
   // Whether no two windows share an element of the operand. Where windows are not inside, they are
   // left out, or what of them is outside.
   Answer AreUnique(ScatterBounds bounds, StepBudget* budget) const;
-  // Where all windows are inside: all values of unknowns for which they are, where that is an interval
-  // of its own for each of them. None where that is not found.
-  static std::optional<ValueCondition> WhereInBounds(const HloInstruction& instruction,
-                                                     mlir::MLIRContext* context,
-                                                     StepBudget* budget);
+  // Where all windows are inside, with an interval for each unknown; none where that is not found.
+  static std::optional<InsideConditions> WhereInBounds(const HloInstruction& instruction,
+                                                       mlir::MLIRContext* context,
+                                                       StepBudget* budget);
   // What the vectors depend on that the module does not fix; empty where that is nothing.
   std::string Unknowns() const;
 
@@ -93,8 +98,9 @@ class IndexVectors {
   Answer HaveNoPair(const PairQuestion& question, StepBudget* budget) const;
   // The values that starts may have along the smallest dimension; none where no dimension is indexed.
   std::optional<Interval> SmallestStarts() const;
-  // The values of unknowns for which starts are inside, by what starts are where they are assumed.
-  std::optional<ValueCondition> InsideValues() const;
+  // The values of unknowns for which starts are inside, by what starts are where unknowns are in
+  // `assumed`: all that leave sums of one unknown inside, and those assumed of others.
+  std::optional<ValueCondition> InsideValues(const Interval& assumed) const;
 
   std::vector<Component> components_;
   // One for each case, from b to the components; runtime variables are the unknowns.
