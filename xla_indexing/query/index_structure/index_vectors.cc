@@ -194,7 +194,8 @@ void IndexVectors::AddCases(const HloInstruction& instruction, bool tells_apart,
   unknowns_ = evaluator.unknowns();
   Variables runtimes;
   for (const RuntimeVarIndexing& unknown : unknowns_) {
-    runtimes.push_back({evaluator.ValuesOf(unknown), {}});
+    values_of_unknowns_.push_back(evaluator.ValuesOf(unknown));
+    runtimes.push_back({values_of_unknowns_.back(), {}});
   }
   for (const Case& each : cases) {
     IndexingMap map(kPartsFit,
@@ -206,21 +207,20 @@ void IndexVectors::AddCases(const HloInstruction& instruction, bool tells_apart,
 }
 
 std::string IndexVectors::Unknowns() const {
-  std::string text;
   std::vector<absl::string_view> names;
-  for (const RuntimeVarIndexing& unknown : unknowns_) {
+  for (size_t i = 0; i < unknowns_.size(); ++i) {
+    const auto has = [&](AffineExpr e) { return HasSymbol(e, static_cast<int>(i)); };
+    // A case may be one of some of its values.
     const bool is_used = absl::c_any_of(cases_, [&](const IndexingMap& map) {
-      const auto symbol = static_cast<unsigned>(&unknown - unknowns_.data());
-      return absl::c_any_of(map.results(), [&](AffineExpr e) { return HasSymbol(e, symbol); }) ||
-             absl::c_any_of(map.constraints(),
-                            [&](const Constraint& c) { return HasSymbol(c.expr, symbol); });
+      return map.runtimes()[i].bounds != values_of_unknowns_[i] ||
+             absl::c_any_of(map.results(), has) ||
+             absl::c_any_of(map.constraints(), [&](const Constraint& c) { return has(c.expr); });
     });
-    if (!is_used || absl::c_linear_search(names, unknown.instruction->name())) continue;
-    names.push_back(unknown.instruction->name());
-    absl::StrAppend(&text, text.empty() ? "" : ", ", unknown.instruction->name());
+    const absl::string_view name = unknowns_[i].instruction->name();
+    if (is_used && !absl::c_linear_search(names, name)) names.push_back(name);
   }
-  if (!is_known_) absl::StrAppend(&text, text.empty() ? "" : ", ", "values that are not followed");
-  return text;
+  if (!is_known_) names.push_back("values that are not followed");
+  return absl::StrJoin(names, ", ");
 }
 
 Answer IndexVectors::AreInBounds(StepBudget* budget) const {

@@ -106,6 +106,7 @@ class IndexVectors {
   // One for each case, from b to the components; runtime variables are the unknowns.
   std::vector<IndexingMap> cases_;
   RuntimeVarIndexings unknowns_;
+  std::vector<Interval> values_of_unknowns_;
   bool is_known_ = true;  // Whether the cases are all there are.
 };
 
