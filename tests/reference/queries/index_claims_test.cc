@@ -288,7 +288,7 @@ void CheckClaim(const IndexProperty& property, bool is_so, const HloComputation&
 TEST(IndexClaimsTest, WhatIsSaidHoldsForAllValues) {
   ClaimTally tally;
   std::unique_ptr<mlir::MLIRContext> context;
-  for (int seed = 0; seed < Cases(3000); ++seed) {
+  for (int seed = 0; seed < Cases(400); ++seed) {
     if (seed % 64 == 0) {
       context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
     }
@@ -348,8 +348,8 @@ TEST(IndexClaimsTest, WhatIsSaidHoldsForAllValues) {
   }
   std::cout << tally.claims << " claims, " << tally.conditions << " conditions, which were met "
             << tally.conditions_met << " times, in " << tally.executions << " executions\n";
-  EXPECT_GT(tally.claims, Cases(1500));
-  EXPECT_GT(tally.conditions_met, Cases(1000));
+  EXPECT_GT(tally.claims, Cases(250));
+  EXPECT_GT(tally.conditions_met, Cases(2000));
 }
 
 }  // namespace
