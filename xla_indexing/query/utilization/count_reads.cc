@@ -24,6 +24,8 @@
 #include "xla_indexing/map/expr/components.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/map/sets/domain.h"
 #include "xla_indexing/ops/answers/parts/replica_map.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
 #include "xla_indexing/ops/values/element_value.h"
@@ -37,6 +39,8 @@ using ::mlir::AffineExpr;
 
 // Runtime variables take all their values together where there are no more than this.
 constexpr int64_t kMaxAssignments = 4096;
+// The maps of which each pair is asked whether they have a point in common.
+constexpr size_t kMaxDisjointMaps = 16;
 
 // What a runtime variable of a map depends on.
 struct Runtime {
@@ -483,6 +487,55 @@ OperandIndexing FromDigitsOf(const OperandIndexing& indexing, const Shape& outpu
   return from_one && !TakesDigits(from_one->map()) ? *std::move(from_one) : in_digits;
 }
 
+// Whether no element of the output reads through both maps, which have no range variables, whatever
+// the values: equal bindings are one value.
+bool AreDisjoint(const OperandIndexing& a, const OperandIndexing& b, StepBudget* budget) {
+  if (a.replica_map() != nullptr || b.replica_map() != nullptr) return false;
+  const IndexingMap& first = a.map();
+  const IndexingMap& second = b.map();
+  Variables dims(first.dims());
+  for (int i = 0; i < first.num_dims(); ++i) {
+    dims[i].bounds = dims[i].bounds.Intersect(second.dims()[i].bounds);
+    if (dims[i].bounds.IsEmpty()) return true;
+  }
+  Variables runtimes(first.runtimes());
+  llvm::SmallVector<AffineExpr, 4> symbols_of_second;
+  for (int i = 0; i < second.num_runtimes(); ++i) {
+    const Interval& bounds = second.runtimes()[i].bounds;
+    auto same =
+        static_cast<size_t>(llvm::find(a.bindings(), b.bindings()[i]) - a.bindings().begin());
+    if (same < a.bindings().size()) {
+      runtimes[same].bounds = runtimes[same].bounds.Intersect(bounds);
+      if (runtimes[same].bounds.IsEmpty()) return true;
+    } else {
+      same = runtimes.size();
+      runtimes.push_back({bounds, {}});
+    }
+    symbols_of_second.push_back(mlir::getAffineSymbolExpr(same, first.context()));
+  }
+  const auto no_results = mlir::AffineMap::get(dims.size(), runtimes.size(), first.context());
+  IndexingMap both(kPartsFit, no_results, std::move(dims), {}, std::move(runtimes),
+                   Constraints(first.constraints()));
+  for (const Constraint& constraint : second.constraints()) {
+    const AffineExpr expr = Substitute(constraint.expr, {}, symbols_of_second);
+    if (!expr) return false;
+    both.AddConstraint(kPartsFit, expr, constraint.interval);
+  }
+  return DomainHasIntegerPoint(both, budget) == Answer::kNo;
+}
+
+// Whether each element of the output reads one element through these maps together, or none.
+bool ReadOneAtMost(llvm::ArrayRef<const OperandIndexing*> maps, StepBudget* budget) {
+  if (maps.size() > kMaxDisjointMaps) return false;
+  for (size_t i = 0; i < maps.size(); ++i) {
+    if (maps[i]->IsUnknown() || maps[i]->map().num_ranges() > 0) return false;
+    for (size_t k = 0; k < i; ++k) {
+      if (!AreDisjoint(*maps[i], *maps[k], budget)) return false;
+    }
+  }
+  return true;
+}
+
 bool HasUnboundedSize(const Shape& shape) { return !shape.ElementCount().ok(); }
 
 }  // namespace
@@ -581,6 +634,8 @@ Interval CountReads(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& ou
       });
   if (over_values) return sum.Add(*over_values);
   for (const Access& access : with_values) sum = sum.Add(BoundReads(access, budget));
+  // Pieces of one relation, for some values each.
+  if (ReadOneAtMost(maps, budget)) sum = sum.Intersect(CountUpTo(CountElements(output)));
   return sum;
 }
 
