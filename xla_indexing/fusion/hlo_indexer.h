@@ -139,6 +139,7 @@ class HloIndexers {
       : context_(context), options_(std::move(options)) {}
 
   mlir::MLIRContext* context() const { return context_; }
+  const FusionOptions& options() const { return options_; }
 
   HloIndexer& usual() { return usual_ ? *usual_ : usual_.emplace(context_, options_); }
   HloIndexer& exact();

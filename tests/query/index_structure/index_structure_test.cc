@@ -347,7 +347,8 @@ TEST_F(IndexStructureTest, AnUnknownOffsetIsInsideUnderACondition) {
   EXPECT_EQ(gather.name, "dynamic-slice where k in [0, 6]");
   EXPECT_EQ(gather.where, "k in [0, 6]");
   EXPECT_EQ(gather.in_bounds.holds, Answer::kUndecided);
-  EXPECT_EQ(gather.in_bounds.where, "k in [0, 6]");
+  // From -10 on, negative indices are elements from the end.
+  EXPECT_EQ(gather.in_bounds.where, "k in [-10, 6]");
   EXPECT_EQ(gather.sorted.where, "k in [0, 6]");
   EXPECT_EQ(gather.not_replaced, "starts are clamped one by one elsewhere");
   EXPECT_FALSE(gather.IsReplaceable());
@@ -356,8 +357,160 @@ TEST_F(IndexStructureTest, AnUnknownOffsetIsInsideUnderACondition) {
   scatter_text.replace(scatter_text.find("parameter(1)"), 12, "parameter(2)");
   const IndexStructure scatter = Of(sum + scatter_text);
   EXPECT_EQ(scatter.name, "dynamic-update-slice where k in [0, 6]");
-  EXPECT_EQ(scatter.unique.where, "k in [0, 6]");
+  // What wraps goes to no element.
+  EXPECT_EQ(scatter.unique.holds, Answer::kYes) << scatter.unique.reason;
   EXPECT_EQ(scatter.not_replaced, "windows are dropped elsewhere");
+}
+
+// Gathers rows of an array at seven values that are computed of `i`, which is not known.
+std::string RowsAt(int64_t rows, const std::string& type, const std::string& computed) {
+  return absl::StrCat("p = f32[", rows, ",4] parameter(0)\ni = ", type, "[7,1] parameter(1)\n",
+                      computed,
+                      "ROOT r = f32[7,4] gather(p, c), offset_dims={1}, collapsed_slice_dims={0}, "
+                      "start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}");
+}
+
+// A scalar constant of the type, broadcast to [7,1].
+std::string SevenTimes(const std::string& name, const std::string& type, int64_t value) {
+  return absl::StrCat(name, "0 = ", type, "[] constant(", value, ") ", name, " = ", type,
+                      "[7,1] broadcast(", name, "0), dimensions={}\n");
+}
+
+TEST_F(IndexStructureTest, ValuesThatAreBoundedAreInBounds) {
+  const std::string ends = SevenTimes("lo", "s32", 0) + SevenTimes("hi", "s32", 30);
+  const std::vector<std::string> in_31_rows = {
+      ends + "c = s32[7,1] clamp(lo, i, hi)\n",
+      ends + "a = s32[7,1] maximum(lo, i) c = s32[7,1] minimum(a, hi)\n",
+      ends + "a = s32[7,1] minimum(i, hi) c = s32[7,1] maximum(lo, a)\n",
+      SevenTimes("m", "s32", 15) + "c = s32[7,1] and(m, i)\n",
+      SevenTimes("n", "s32", 31) + "a = s32[7,1] remainder(i, n) c = s32[7,1] abs(a)\n",
+      SevenTimes("n", "s32", 28) + "c = s32[7,1] shift-right-logical(i, n)\n",
+      ends + "q = pred[7,1] compare(i, lo), direction=EQ c = s32[7,1] select(q, lo, hi)\n",
+      SevenTimes("m", "s32", 15) + "a = s32[7,1] and(m, i) c = s32[7,1] add(a, m)\n",
+      SevenTimes("m", "s32", 5) + "a = s32[7,1] and(m, i) c = s32[7,1] xor(a, m)\n",
+      "a = s32[7,1] sign(i) b = s32[7,1] multiply(a, a) c = s32[7,1] abs(b)\n",
+  };
+  for (const std::string& computed : in_31_rows) {
+    EXPECT_EQ(Of(RowsAt(31, "s32", computed)).in_bounds.holds, Answer::kYes) << computed;
+  }
+  const std::string remainder = SevenTimes("n", "u32", 31) + "c = u32[7,1] remainder(i, n)\n";
+  EXPECT_EQ(Of(RowsAt(31, "u32", remainder)).in_bounds.holds, Answer::kYes);
+  EXPECT_EQ(Of(RowsAt(256, "u8", "c = u8[7,1] copy(i)\n")).in_bounds.holds, Answer::kYes);
+  EXPECT_EQ(Of(RowsAt(2, "pred", "c = s32[7,1] convert(i)\n")).in_bounds.holds, Answer::kYes);
+
+  // One row less, or a value that may be negative or wrap, is too many.
+  EXPECT_EQ(Of(RowsAt(30, "s32", in_31_rows[0])).in_bounds.holds, Answer::kUndecided);
+  EXPECT_EQ(Of(RowsAt(15, "s32", in_31_rows[3])).in_bounds.holds, Answer::kUndecided);
+  EXPECT_EQ(Of(RowsAt(255, "u8", "c = u8[7,1] copy(i)\n")).in_bounds.holds, Answer::kUndecided);
+  EXPECT_EQ(Of(RowsAt(31, "s32", SevenTimes("n", "s32", 31) + "c = s32[7,1] remainder(i, n)\n"))
+                .in_bounds.holds,
+            Answer::kUndecided);
+  // The least value has no absolute value in its type; a divisor may be 0.
+  EXPECT_EQ(Of(RowsAt(200, "s8", "c = s8[7,1] abs(i)\n")).in_bounds.holds, Answer::kUndecided);
+  EXPECT_EQ(Of(RowsAt(200, "u8", "c = u8[7,1] remainder(i, i)\n")).in_bounds.holds,
+            Answer::kUndecided);
+}
+
+// One window for each row of f32[10,32], in a batching dimension or by an iota.
+std::string WindowInEachRow(bool by_iota, const std::string& starts) {
+  return absl::StrCat(
+      "x = f32[10,32] parameter(0)\ni = s32[10,1] parameter(1)\nu = f32[10,2] parameter(2)\n",
+      starts, "n = s32[10,1] iota(), iota_dimension=0 v = s32[10,2] concatenate(n, c), ",
+      "dimensions={1}\nROOT s = f32[10,32] scatter(x, ",
+      by_iota ? "v, u), update_window_dims={1}, inserted_window_dims={0}, "
+                "scatter_dims_to_operand_dims={0,1}"
+              : "c, u), update_window_dims={1}, inserted_window_dims={}, "
+                "scatter_dims_to_operand_dims={1}, input_batching_dims={0}, "
+                "scatter_indices_batching_dims={0}",
+      ", index_vector_dim=1, to_apply=put");
+}
+
+TEST_F(IndexStructureTest, OneWindowInEachBatchElementIsABatchOfUpdates) {
+  for (const bool by_iota : {true, false}) {
+    const IndexStructure anywhere = Of(WindowInEachRow(by_iota, "c = s32[10,1] copy(i)\n"));
+    EXPECT_EQ(anywhere.unique.holds, Answer::kYes) << anywhere.unique.reason;
+    EXPECT_EQ(anywhere.sorted.holds, Answer::kYes);
+    EXPECT_EQ(anywhere.in_bounds.where, "i in [0, 30]");
+    EXPECT_EQ(anywhere.name, "batch of dynamic-update-slices where i in [0, 30]");
+    const IndexStructure inside =
+        Of(WindowInEachRow(by_iota,
+                           "lo0 = s32[] constant(0) lo = s32[10,1] broadcast(lo0), dimensions={} "
+                           "hi0 = s32[] constant(30) hi = s32[10,1] broadcast(hi0), dimensions={} "
+                           "c = s32[10,1] clamp(lo, i, hi)\n"));
+    EXPECT_EQ(inside.form, IndexedForm::kUpdate);
+    EXPECT_EQ(inside.name, "batch of dynamic-update-slices");
+    EXPECT_EQ(inside.in_bounds.holds, Answer::kYes);
+    EXPECT_FALSE(inside.replacement.scatter);
+  }
+  const IndexStructure slices = Of(R"(p = f32[10,32] parameter(0) i = s32[10,1] parameter(1)
+      ROOT g = f32[10,2] gather(p, i), offset_dims={1}, collapsed_slice_dims={},
+        start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0},
+        index_vector_dim=1, slice_sizes={1,2})");
+  EXPECT_EQ(slices.form, IndexedForm::kDynamicSlice);
+  EXPECT_EQ(slices.name, "batch of dynamic-slices");
+}
+
+// A window whose start is clamped is placed as dynamic-update-slice places it.
+TEST_F(IndexStructureTest, AWindowThatIsInsideIsADynamicUpdateSlice) {
+  const std::string text = R"(x = f32[10] parameter(0) i = s32[1] parameter(1)
+      u = f32[3] parameter(2)
+      lo = s32[1] constant({0}) hi = s32[1] constant({7}) c = s32[1] clamp(lo, i, hi)
+      ROOT s = f32[10] scatter(x, c, u), update_window_dims={0}, inserted_window_dims={},
+        scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=put)";
+  EXPECT_EQ(Of(text).name, "dynamic-update-slice");
+  EXPECT_THAT(Rewritten(text), HasSubstr("dynamic-update-slice(%x, %u, "));
+}
+
+// (iota + k) mod n of n elements. All of n numbers that follow one another go to different elements,
+// or are negative and go to none, unless some multiple of n is 0 and another one, after a wrap by
+// 2^32, too. Numbers from 2^31 - r on, the last multiple before it, to 2^31 + r, with r = 2^31 mod n,
+// are 2r + 1; so that needs r > 0 and 2r < n.
+TEST_F(IndexStructureTest, APermutationOfAnIotaIsUniqueWhereNoWrapLetsTwoMeet) {
+  int unique = 0;
+  for (int64_t n = 2; n <= 24; ++n) {
+    const std::string type = absl::StrCat("s32[", n, ",1]");
+    const IndexStructure structure = Of(absl::StrCat(
+        "x = f32[", n, "] parameter(0) k = s32[] parameter(1) u = f32[", n, "] parameter(2)\nr = ",
+        type, " iota(), iota_dimension=0 ks = ", type, " broadcast(k), dimensions={} a = ", type,
+        " add(r, ks)\nn0 = s32[] constant(", n, ") ns = ", type,
+        " broadcast(n0), dimensions={} c = ", type, " remainder(a, ns)\nROOT s = f32[", n,
+        "] scatter(x, c, u), update_window_dims={}, inserted_window_dims={0}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=put"));
+    const int64_t r = (int64_t{1} << 31) % n;
+    const bool may_meet = r > 0 && 2 * r < n;
+    // The first number that wraps has the remainder -r.
+    const std::string inside =
+        absl::StrCat("k in [0, ", (int64_t{1} << 31) - n + (r == 0 ? 1 : 0), "]");
+    EXPECT_EQ(structure.in_bounds.where, inside);
+    EXPECT_EQ(structure.unique.holds, may_meet ? Answer::kUndecided : Answer::kYes) << n;
+    EXPECT_EQ(structure.unique.where, may_meet ? inside : "") << n;
+    unique += may_meet ? 0 : 1;
+  }
+  EXPECT_GT(unique, 5);
+}
+
+TEST_F(IndexStructureTest, AConditionIsTheWholeIntervalOfEachValue) {
+  const auto at = [](const std::string& start) {
+    return absl::StrCat("p = f32[11] parameter(0) k = s32[] parameter(1)\n", start,
+                        "i = s32[1] reshape(c)\nROOT r = f32[1] gather(p, i), offset_dims={0}, "
+                        "collapsed_slice_dims={}, start_index_map={0}, index_vector_dim=0, "
+                        "slice_sizes={1}");
+  };
+  EXPECT_EQ(Of(at("h = s32[] constant(5) c = s32[] subtract(k, h)\n")).in_bounds.where,
+            "k in [5, 15]");
+  EXPECT_EQ(Of(at("h = s32[] constant(5) c = s32[] subtract(h, k)\n")).in_bounds.where,
+            "k in [-5, 5]");
+  EXPECT_EQ(Of(at("h = s32[] constant(3) c = s32[] multiply(k, h)\n")).in_bounds.where,
+            "k in [0, 3]");
+  EXPECT_EQ(Of(at("h = s32[] constant(3) c = s32[] divide(k, h)\n")).in_bounds.where,
+            "k in [-2, 32]");
+  // Columns of an index vector have intervals of their own.
+  const IndexStructure columns = Of(R"(x = f32[10,32] parameter(0) i = s32[1,2] parameter(1)
+      u = f32[1,2,3] parameter(2)
+      ROOT s = f32[10,32] scatter(x, i, u), update_window_dims={1,2}, inserted_window_dims={},
+        scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=put)");
+  EXPECT_EQ(columns.in_bounds.where, "i[.., 0] in [0, 8], i[.., 1] in [0, 29]");
+  EXPECT_EQ(columns.name, "dynamic-update-slice where i[.., 0] in [0, 8], i[.., 1] in [0, 29]");
 }
 
 TEST_F(IndexStructureTest, AStartThatNeverIsOutsideIsADynamicSlice) {

@@ -102,6 +102,31 @@ TEST_F(UtilizationTest, LongChainsReadEachElementOnce) {
   Expect(report, 0, 786432, 786432);
 }
 
+// The gradient of an embedding: an element of the updates goes to one row of the table, or to none
+// where its index is outside.
+TEST_F(UtilizationTest, UpdatesOfAScatterAreReadOnceAtMost) {
+  constexpr absl::string_view kBegin = R"(table = f32[50000,1024] parameter(0)
+      i = s32[4096,1] parameter(1)
+      u = f32[4096,1024] parameter(2)
+      )";
+  constexpr absl::string_view kEnd =
+      ", u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+      "index_vector_dim=1, to_apply=add\n";
+  const std::string anywhere =
+      absl::StrCat(kBegin, "ROOT s = f32[50000,1024] scatter(table, i", kEnd);
+  Expect(Of(anywhere), 2, Interval::Closed(0, 4194304), Interval::Closed(0, 4194304));
+  const std::string inside = absl::StrCat(
+      kBegin, "m = s32[] constant(32767) ms = s32[4096,1] broadcast(m), dimensions={}\n",
+      "c = s32[4096,1] and(i, ms)\nROOT s = f32[50000,1024] scatter(table, c", kEnd);
+  Expect(Of(inside), 2, 4194304, 4194304);
+  Expect(Of(inside, /*as_fusion=*/true), 2, 4194304, 4194304);
+  const std::string flat = absl::StrCat(kBegin, "s = f32[50000,1024] scatter(table, i", kEnd,
+                                        "t = f32[1024,50000] transpose(s), dimensions={1,0}\n",
+                                        "ROOT r = f32[512,100000] reshape(t)");
+  Expect(Of(flat, /*as_fusion=*/true), 2, Interval::Closed(0, 4194304),
+         Interval::Closed(0, 4194304));
+}
+
 TEST_F(UtilizationTest, AliasesAreNoTraffic) {
   constexpr absl::string_view kTuple = R"(p = f32[8] parameter(0)
          q = f32[4] parameter(1)

@@ -52,6 +52,20 @@ std::optional<Integer> Unary(HloOpcode opcode, ElementType type, Integer a) {
   }
 }
 
+// Bits that are shifted in are 0, or for arithmetic shifts copies of the highest bit, also of unsigned
+// types. So they are where all bits are shifted out: by less than 0, or by the width or more.
+Integer Shift(HloOpcode opcode, ElementType type, Integer a, Integer by) {
+  const int width = BitWidth(type);
+  const Integer period = Integer(1) << width;
+  const Integer bits = a & (period - 1);
+  const bool is_arithmetic = opcode == HloOpcode::kShiftRightArithmetic;
+  const Integer filled = is_arithmetic && bits >= period / 2 ? bits - period : bits;
+  const bool is_out = by < 0 || by >= width;
+  if (opcode == HloOpcode::kShiftLeft) return is_out ? Integer(0) : bits << static_cast<int>(by);
+  if (is_out) return filled < 0 ? -1 : 0;
+  return filled >> static_cast<int>(by);
+}
+
 std::optional<Integer> Binary(HloOpcode opcode, ElementType type, Integer a, Integer b) {
   switch (opcode) {
     case HloOpcode::kAdd:
@@ -70,6 +84,10 @@ std::optional<Integer> Binary(HloOpcode opcode, ElementType type, Integer a, Int
       return a | b;
     case HloOpcode::kRemainder:
       return b == 0 ? a : a % b;
+    case HloOpcode::kShiftLeft:
+    case HloOpcode::kShiftRightArithmetic:
+    case HloOpcode::kShiftRightLogical:
+      return Shift(opcode, type, a, b);
     case HloOpcode::kSubtract:
       return a - b;
     case HloOpcode::kXor:

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/reference/execute/value.h"
 #include "tests/reference/judge/check_module.h"
 #include "tests/reference/judge/dependence.h"
 #include "tests/reference/judge/library_relation.h"
@@ -20,6 +21,8 @@
 #include "tests/testing/entries.h"
 #include "tests/testing/random/random_hlo.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/answers/indexing_entry.h"
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
@@ -175,6 +178,148 @@ TEST_P(UtilizationOfFusionsTest, IsWhatIsRead) {
                             [](int i) { return RandomFusionModule(i); });
 }
 INSTANTIATE_TEST_SUITE_P(All, UtilizationOfFusionsTest, ::testing::Range(0, kUtilizationShards));
+
+struct CountedProgram {
+  std::string name;
+  std::string text;   // of the entry; integers are parameters of few elements
+  int64_t parameter;  // whose reads are counted
+};
+
+std::vector<CountedProgram> CountedPrograms() {
+  const std::string rows =
+      ", update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+      "index_vector_dim=1, to_apply=add\n";
+  const std::string elements =
+      ", update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+      "index_vector_dim=1, to_apply=add\n";
+  const std::string windows =
+      ", update_window_dims={1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, "
+      "index_vector_dim=1, to_apply=add\n";
+  const std::string bounded =
+      R"(  lo = s32[] constant(0) los = s32[2,1] broadcast(lo), dimensions={}
+  hi = s32[] constant(2) his = s32[2,1] broadcast(hi), dimensions={}
+  c = s32[2,1] clamp(los, i, his)
+)";
+  const std::string three_rows =
+      "  x = f32[3,2] parameter(0) i = s32[2,1] parameter(1) u = f32[2,2] parameter(2)\n";
+  return {
+      {"rows", three_rows + "  ROOT r = f32[3,2] scatter(x, i, u)" + rows, 2},
+      {"more updates than elements",
+       "  x = f32[2] parameter(0) i = s32[4,1] parameter(1) u = f32[4] parameter(2)\n"
+       "  ROOT r = f32[2] scatter(x, i, u)" +
+           elements,
+       2},
+      {"windows",
+       "  x = f32[4] parameter(0) i = s32[3,1] parameter(1) u = f32[3,2] parameter(2)\n"
+       "  ROOT r = f32[4] scatter(x, i, u)" +
+           windows,
+       2},
+      {"one window",
+       "  x = f32[4] parameter(0) i = s32[1,1] parameter(1) u = f32[1,3] parameter(2)\n"
+       "  ROOT r = f32[4] scatter(x, i, u)" +
+           windows,
+       2},
+      {"two components", R"(  x = f32[3,4] parameter(0) i = s32[2,2] parameter(1)
+  u = f32[2,1,2] parameter(2)
+  ROOT r = f32[3,4] scatter(x, i, u), update_window_dims={1,2}, inserted_window_dims={},
+    scatter_dims_to_operand_dims={1,0}, index_vector_dim=1, to_apply=add
+)",
+       2},
+      {"a batch", R"(  x = f32[2,4] parameter(0) i = s32[2,1] parameter(1) u = f32[2,2] parameter(2)
+  ROOT r = f32[2,4] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={},
+    scatter_dims_to_operand_dims={1}, input_batching_dims={0}, scatter_indices_batching_dims={0},
+    index_vector_dim=1, to_apply=add
+)",
+       2},
+      {"a row each by an iota", R"(  x = f32[3,4] parameter(0) i = s32[3,1] parameter(1)
+  u = f32[3] parameter(2) n = s32[3,1] iota(), iota_dimension=0
+  v = s32[3,2] concatenate(n, i), dimensions={1}
+  ROOT r = f32[3,4] scatter(x, v, u), update_window_dims={}, inserted_window_dims={0,1},
+    scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=add
+)",
+       2},
+      {"a result in one dimension",
+       three_rows + "  s = f32[3,2] scatter(x, i, u)" + rows + "  ROOT r = f32[6] reshape(s)\n", 2},
+      {"a transposed result in other dimensions",
+       "  x = f32[4,3] parameter(0) i = s32[2,1] parameter(1) u = f32[2,3] parameter(2)\n"
+       "  s = f32[4,3] scatter(x, i, u)" +
+           rows + "  t = f32[3,4] transpose(s), dimensions={1,0}\n  ROOT r = f32[2,6] reshape(t)\n",
+       2},
+      {"rows that are inside", three_rows + bounded + "  ROOT r = f32[3,2] scatter(x, c, u)" + rows,
+       2},
+      {"rows of a gather", R"(  x = f32[4,2] parameter(0) i = s32[3,1] parameter(1)
+  ROOT r = f32[3,2] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},
+    index_vector_dim=1, slice_sizes={1,2}
+)",
+       0},
+      {"more rows of a gather than there are", R"(  x = f32[2,2] parameter(0)
+  i = s32[4,1] parameter(1)
+  ROOT r = f32[4,2] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},
+    index_vector_dim=1, slice_sizes={1,2}
+)",
+       0},
+      {"a dynamic-slice", R"(  x = f32[5,3] parameter(0) i = s32[] parameter(1)
+  j = s32[] parameter(2)
+  ROOT r = f32[2,2] dynamic-slice(x, i, j), dynamic_slice_sizes={2,2}
+)",
+       0},
+      {"a dynamic-update-slice", R"(  x = f32[5,3] parameter(0) u = f32[2,2] parameter(1)
+  i = s32[] parameter(2) j = s32[] parameter(3)
+  ROOT r = f32[5,3] dynamic-update-slice(x, u, i, j)
+)",
+       1},
+  };
+}
+
+// Over all values of the integers that are next to the operand's indices, the least and the greatest
+// counts are those that are said.
+TEST(UtilizationOfIndexedTest, BoundsAreReached) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  for (const CountedProgram& program : CountedPrograms()) {
+    SCOPED_TRACE(program.name);
+    const auto module = ParseAndVerifyModule(absl::StrCat(
+        "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n"
+        "ENTRY e {\n",
+        program.text, "}\n"));
+    ASSERT_TRUE(module.ok()) << module.status();
+    const HloComputation& entry = *(*module)->entry_computation();
+    const auto report = ComputeUtilization(entry, &context);
+    ASSERT_TRUE(report.ok()) << report.status();
+    std::vector<Value> arguments = RandomArguments(entry, 1);
+    std::vector<Element*> integers;
+    for (Value& argument : arguments) {
+      if (argument[0].shape().element_type() != ElementType::kS32) continue;
+      for (Element& element : argument[0].elements()) integers.push_back(&element);
+    }
+    constexpr int64_t kLeast = -1;
+    constexpr int64_t kGreatest = 4;
+    for (Element* element : integers) element->value = kLeast;
+    Interval reads = Interval::Empty();
+    Interval elements_read = Interval::Empty();
+    size_t next = 0;
+    while (next < integers.size()) {
+      const auto truth = DependenceOfComputation(entry, Pointers(arguments), 1);
+      ASSERT_TRUE(truth.ok()) << truth.status();
+      const Relation& pairs = truth->at({0, program.parameter, 0});
+      std::set<int64_t> elements;
+      for (const auto& [to, from] : pairs) elements.insert(from);
+      reads = reads.Union(Interval::Point(static_cast<int64_t>(pairs.size())));
+      elements_read = elements_read.Union(Interval::Point(static_cast<int64_t>(elements.size())));
+      for (next = 0; next < integers.size(); ++next) {
+        if (*integers[next]->value < kGreatest) {
+          *integers[next]->value += 1;
+          break;
+        }
+        integers[next]->value = kLeast;
+      }
+    }
+    for (const OperandUtilization& of : report->operands) {
+      if (of.operand != program.parameter) continue;
+      EXPECT_EQ(of.utilization.reads, reads);
+      EXPECT_EQ(of.utilization.elements_read, elements_read);
+    }
+  }
+}
 
 }  // namespace
 }  // namespace xla_indexing::reference

@@ -113,13 +113,22 @@ ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constra
   if (depth_ >= kMaxDepth || visits_ >= kMaxVisits) return Unknown(element, when);
   ++depth_;
   ++visits_;
-  std::optional<ValueCases> cases = Follow(element, when);
+  Interval range = Interval::All();
+  std::optional<ValueCases> cases = Follow(element, when, finds_ranges_ ? &range : nullptr);
   --depth_;
-  if (!cases || cases->size() > kMaxValueCases) return Unknown(element, when);
+  if (!cases) return Unknown(element, when, range);
+  if (cases->size() > kMaxValueCases) return Unknown(element, when);
   return *std::move(cases);
 }
 
-ValueCases ElementEvaluator::Unknown(const Element& element, const Constraints& when) {
+Interval ElementEvaluator::RangeOfCases(const ValueCases& cases) const {
+  Interval range = Interval::Empty();
+  for (const ValueCase& each : cases) range = range.Union(RangeOf(each.value, each.when));
+  return range;
+}
+
+ValueCases ElementEvaluator::Unknown(const Element& element, const Constraints& when,
+                                     const Interval& range) {
   RuntimeVarIndexing unknown;
   unknown.instruction = element.instruction;
   unknown.leaf = element.leaf;
@@ -132,23 +141,25 @@ ValueCases ElementEvaluator::Unknown(const Element& element, const Constraints& 
     unknown.instruction = passed.parameter;
     unknown.leaf = passed.leaf;
   }
-  const AffineExpr symbol = variables_.SymbolOf(std::move(unknown), passed.values);
+  const AffineExpr symbol = variables_.SymbolOf(std::move(unknown), passed.values.Intersect(range));
   return {{when, Add(symbol, Constant(passed.added, context()))}};
 }
 
-std::optional<ValueCases> ElementEvaluator::Follow(const Element& element,
-                                                   const Constraints& when) {
+std::optional<ValueCases> ElementEvaluator::Follow(const Element& element, const Constraints& when,
+                                                   Interval* range) {
   const HloOpcode opcode = element.instruction->opcode();
   if (element.path.empty() && !MayBeFollowed(*element.instruction)) return std::nullopt;
   if (opcode == HloOpcode::kConstant) return FollowConstant(element, when);
   if (opcode == HloOpcode::kIota) return FollowIota(element, when);
   if (opcode == HloOpcode::kParameter) return FollowParameter(element, when);
   if (opcode == HloOpcode::kDynamicSlice) return FollowDynamicSlice(element, when);
-  if (element.instruction->inlined_computation() != nullptr) return FollowCall(element, when);
+  if (element.instruction->inlined_computation() != nullptr) {
+    return FollowCall(element, when, range);
+  }
   if (MovesElements(opcode)) return FollowMovement(element, when);
-  if (opcode == HloOpcode::kSelect) return FollowSelect(element, when);
+  if (opcode == HloOpcode::kSelect) return FollowSelect(element, when, range);
   if (opcode == HloOpcode::kReduce) return FollowReduce(element, when);
-  if (IsElementwise(opcode)) return FollowArithmetic(element, when);
+  if (IsElementwise(opcode)) return FollowArithmetic(element, when, range);
   return std::nullopt;
 }
 
@@ -273,7 +284,7 @@ std::optional<ValueCases> ElementEvaluator::FollowCount(const Element& initial, 
 }
 
 std::optional<ValueCases> ElementEvaluator::FollowCall(const Element& element,
-                                                       const Constraints& when) {
+                                                       const Constraints& when, Interval* range) {
   Element root = element;
   root.instruction = element.instruction->inlined_computation()->root_instruction();
   if (root.instruction == nullptr) return std::nullopt;
@@ -287,6 +298,7 @@ std::optional<ValueCases> ElementEvaluator::FollowCall(const Element& element,
   }
   for (size_t i = 0; i < unknowns().size(); ++i) {
     if (used.test(FirstUnknown() + i) && unknowns()[i].call_path.size() > element.path.size()) {
+      if (range != nullptr) *range = RangeOfCases(cases);
       return std::nullopt;
     }
   }
@@ -334,7 +346,7 @@ std::optional<ValueCases> ElementEvaluator::FollowDynamicSlice(const Element& el
 }
 
 std::optional<ValueCases> ElementEvaluator::FollowSelect(const Element& element,
-                                                         const Constraints& when) {
+                                                         const Constraints& when, Interval* range) {
   const auto operand_element = [&](int64_t i) {
     const HloInstruction* operand = element.instruction->operand(i);
     Element source = {operand, 0, element.index, element.path};
@@ -345,7 +357,12 @@ std::optional<ValueCases> ElementEvaluator::FollowSelect(const Element& element,
   ValueCases cases;
   for (const ValueCase& predicate : EvaluateWhere(operand_element(0), when)) {
     const std::optional<int64_t> value = ConstantIn(predicate.value);
-    if (!value) return std::nullopt;
+    if (!value) {
+      if (range == nullptr || !HoldsIntegers(element.type())) return std::nullopt;
+      *range = RangeOfCases(EvaluateWhere(operand_element(1), when))
+                   .Union(RangeOfCases(EvaluateWhere(operand_element(2), when)));
+      return std::nullopt;
+    }
     ValueCases chosen = EvaluateWhere(operand_element(*value != 0 ? 1 : 2), predicate.when);
     cases.insert(cases.end(), chosen.begin(), chosen.end());
     if (cases.size() > kMaxValueCases) return std::nullopt;
@@ -403,7 +420,8 @@ std::optional<ValueCases> ElementEvaluator::FollowReduce(const Element& element,
 }
 
 std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& element,
-                                                             const Constraints& when) {
+                                                             const Constraints& when,
+                                                             Interval* range) {
   struct Partial {
     Constraints when;
     llvm::SmallVector<ValueCase, 3> values;
@@ -430,6 +448,21 @@ std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& elem
     if (partials.size() > kMaxValueCases) return std::nullopt;
   }
   const HloInstruction& instruction = *element.instruction;
+  // What each of the cases may be, for where they cannot be followed together.
+  const auto range_of_partials = [&] {
+    Interval all = Interval::Empty();
+    for (const Partial& partial : partials) {
+      llvm::SmallVector<Interval, 3> ranges;
+      for (const ValueCase& value : partial.values) {
+        ranges.push_back(RangeOf(value.value, partial.when));
+      }
+      // Where two conditions never hold together there is nothing.
+      if (!llvm::is_contained(ranges, Interval::Empty())) {
+        all = all.Union(RangeOfIntegers(instruction, ranges));
+      }
+    }
+    return all;
+  };
   ValueCases cases;
   for (const Partial& partial : partials) {
     std::optional<ValueCases> result;
@@ -439,11 +472,33 @@ std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& elem
       llvm::SmallVector<AffineExpr, 3> values;
       for (const ValueCase& value : partial.values) values.push_back(value.value);
       result = ApplyToIntegers(instruction, values, partial.when, variables_);
+      if (!result && range != nullptr) *range = range_of_partials();
     }
     if (!result) return std::nullopt;
     cases.insert(cases.end(), result->begin(), result->end());
   }
   return MergeCases(std::move(cases));
+}
+
+Interval ValuesOfRuntime(const OperandIndexing& indexing, int i) {
+  const IndexingMap& map = indexing.map();
+  const RuntimeVarIndexing& binding = indexing.bindings()[i];
+  const Interval values = binding.ValueRange();
+  const bool is_element = binding.value.kind() != ValueFunction::Kind::kIterations &&
+                          !binding.device &&
+                          static_cast<int64_t>(binding.element.size()) == binding.shape().rank() &&
+                          HoldsIntegers(binding.shape().element_type()) && !map.IsKnownEmpty();
+  if (!is_element) return values;
+  Domain domain = Domain::Of(map);
+  domain.runtimes.truncate(i);
+  ElementEvaluator evaluator(std::move(domain), map.context());
+  evaluator.FindRangesOfUnknowns();
+  Interval range = Interval::Empty();
+  for (const ValueCase& each :
+       evaluator.Evaluate(binding.instruction, binding.leaf, binding.element, binding.call_path)) {
+    range = range.Union(evaluator.RangeOf(each.value, each.when));
+  }
+  return binding.value.Apply(range).Intersect(values);
 }
 
 }  // namespace xla_indexing::internal

@@ -27,6 +27,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/parts/domain.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
 #include "xla_indexing/ops/rules/frame/passed_scalar.h"
@@ -69,9 +70,13 @@ class ElementEvaluator {
   ValueCases Evaluate(const HloInstruction* instruction, int64_t leaf,
                       llvm::ArrayRef<mlir::AffineExpr> element, CallPath path = {});
 
+  // Looks for the intervals that unknowns are in, in what computes them: and(x, 31) is in [0, 31].
+  void FindRangesOfUnknowns() { finds_ranges_ = true; }
+
   // What ValueVariables says; not all unknowns need occur in the last value.
-  // Takes unknowns to be in this interval, for answers that hold where they are.
-  void AssumeOfUnknowns(const Interval& interval) { variables_.AssumeOfUnknowns(interval); }
+  void AssumeOfUnknowns(Assumption assumption) {
+    variables_.AssumeOfUnknowns(std::move(assumption));
+  }
   Interval ValuesOf(const RuntimeVarIndexing& unknown) const {
     return variables_.ValuesOf(unknown);
   }
@@ -97,8 +102,12 @@ class ElementEvaluator {
   };
 
   ValueCases EvaluateWhere(const Element& element, const Constraints& when);
-  // Nothing where the element cannot be followed.
-  std::optional<ValueCases> Follow(const Element& element, const Constraints& when);
+  // Nothing where the element cannot be followed; `range`, if it is not null and something is known,
+  // is then an interval that the element is in where `when` holds.
+  std::optional<ValueCases> Follow(const Element& element, const Constraints& when,
+                                   Interval* range);
+  // An interval that contains the values of all cases.
+  Interval RangeOfCases(const ValueCases& cases) const;
   std::optional<ValueCases> FollowConstant(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowIota(const Element& element, const Constraints& when);
   // `when` and that the index is in the domain of the map; with an empty interval where that is
@@ -112,21 +121,31 @@ class ElementEvaluator {
   std::optional<ValueCases> FollowParameter(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowCount(const Element& initial, mlir::AffineExpr added,
                                         const Constraints& when);
-  std::optional<ValueCases> FollowCall(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowCall(const Element& element, const Constraints& when,
+                                       Interval* range);
   std::optional<ValueCases> FollowDynamicSlice(const Element& element, const Constraints& when);
-  std::optional<ValueCases> FollowSelect(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowSelect(const Element& element, const Constraints& when,
+                                         Interval* range);
   // A reduction of few elements, one after the other.
   std::optional<ValueCases> FollowReduce(const Element& element, const Constraints& when);
-  std::optional<ValueCases> FollowArithmetic(const Element& element, const Constraints& when);
-  ValueCases Unknown(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowArithmetic(const Element& element, const Constraints& when,
+                                             Interval* range);
+  // An element that is somewhere in `range`.
+  ValueCases Unknown(const Element& element, const Constraints& when,
+                     const Interval& range = Interval::All());
 
   mlir::MLIRContext* context() const { return variables_.context(); }
 
   ValueVariables variables_;
   const LoopState loop_;
+  bool finds_ranges_ = false;
   int visits_ = 0;
   int depth_ = 0;
 };
+
+// An interval that contains the values of runtime variable `i`, by its binding and what computes the
+// element, whatever the interval that the map gives it.
+Interval ValuesOfRuntime(const OperandIndexing& indexing, int i);
 
 }  // namespace xla_indexing::internal
 

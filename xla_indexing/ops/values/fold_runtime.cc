@@ -113,7 +113,7 @@ std::optional<FoldedVariable> FindReplacement(const OperandIndexing& indexing, i
   Domain domain = Domain::Of(map);
   domain.runtimes.truncate(i);
   ElementEvaluator evaluator(std::move(domain), map.context(), options.loop);
-  evaluator.AssumeOfUnknowns(options.assumed_values);
+  evaluator.AssumeOfUnknowns(options.assumption);
   FoldedVariable replacement;
   const ValueCases values =
       evaluator.Evaluate(binding.instruction, binding.leaf, binding.element, binding.call_path);

@@ -31,9 +31,8 @@ struct FoldOptions {
   // data movement alone, so that equal values have equal bindings. Otherwise they stay bound to
   // what the operation reads.
   bool rebind_through_data_movement = false;
-  // Values that are not fixed are taken to be in this interval: the maps are then what they are
-  // where that is so.
-  Interval assumed_values = Interval::All();
+  // Of values that are not fixed: the maps are then what they are where that is so.
+  Assumption assumption = {};
   // Leaves pieces with an empty domain in, for who simplifies them anyway.
   bool keeps_empty = false;
   // What is known of the state of a loop, for variables that are bound to instructions in it.

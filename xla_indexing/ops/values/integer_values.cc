@@ -1,5 +1,7 @@
 #include "xla_indexing/ops/values/integer_values.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -9,7 +11,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/map/expr/expr_util.h"
+#include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -115,7 +119,152 @@ AffineExpr AffineValue(const HloInstruction& instruction, AffineExpr x, bool x_i
   }
 }
 
+// The least 2^k - 1 that is at least `value` >= 0.
+int64_t AllBitsOf(int64_t value) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(value) + 1) - 1);
+}
+
+// Where both are finite and not negative, as all values of unsigned types of less than 64 bits are.
+bool AreNotNegative(const Interval& x, const Interval& y) {
+  const Interval any = Interval::Closed(0, kInt64Max - 1);
+  return x.IsSubsetOf(any) && y.IsSubsetOf(any);
+}
+
+Interval RangeOfBits(HloOpcode opcode, const Interval& x, const Interval& y) {
+  const Interval any = Interval::Closed(0, kInt64Max - 1);
+  if (opcode == HloOpcode::kAnd) {
+    // A bit that is not set in one of them is not set.
+    Interval range = Interval::All();
+    for (const Interval& mask : {x, y}) {
+      if (mask.IsSubsetOf(any)) range = range.Intersect(Interval::Closed(0, mask.upper()));
+    }
+    return range;
+  }
+  if (!AreNotNegative(x, y)) return Interval::All();
+  const int64_t most = AllBitsOf(std::max(x.upper(), y.upper()));
+  // What is set in one of them is set.
+  const int64_t least = opcode == HloOpcode::kOr ? std::max(x.lower(), y.lower()) : 0;
+  return Interval::Closed(least, most);
+}
+
+// Division rounds toward zero: a remainder has the sign of x, and is less than y in size. By 0 both
+// are what the machine makes of it.
+Interval RangeOfDivision(HloOpcode opcode, const Interval& x, const Interval& y) {
+  if (y.Contains(0) || !x.IsFinite() || !y.IsFinite() || y.Contains(kInt64Min)) {
+    return Interval::All();
+  }
+  if (opcode == HloOpcode::kRemainder) {
+    const int64_t most = std::max(std::abs(y.lower()), std::abs(y.upper())) - 1;
+    return Interval::Closed(x.lower() < 0 ? std::max(x.lower(), -most) : 0,
+                            x.upper() > 0 ? std::min(x.upper(), most) : 0);
+  }
+  // The least int64 divided by -1 does not fit.
+  if (x.lower() == kInt64Min) return Interval::All();
+  Interval range = Interval::Empty();
+  for (const int64_t dividend : {x.lower(), x.upper()}) {
+    for (const int64_t divisor : {y.lower(), y.upper()}) {
+      range = range.Union(Interval::Point(dividend / divisor));
+    }
+  }
+  return range;
+}
+
+// Values with the highest bit of the type clear, on which all shifts to the right are divisions.
+Interval WithoutHighestBit(ElementType type) {
+  const int bits = BitWidth(type);
+  return Interval::Closed(0, static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1));
+}
+
+Interval RangeOfShift(HloOpcode opcode, ElementType type, const Interval& x, const Interval& by) {
+  const int64_t bits = BitWidth(type);
+  if (!by.IsPoint() || by.lower() < 0 || by.lower() >= std::min<int64_t>(bits, 63)) {
+    return Interval::All();
+  }
+  const int64_t factor = int64_t{1} << by.lower();
+  if (opcode == HloOpcode::kShiftLeft) return x.Mul(factor);
+  const bool is_arithmetic = opcode == HloOpcode::kShiftRightArithmetic;
+  if (is_arithmetic ? IsSignedIntegral(type) || x.IsSubsetOf(WithoutHighestBit(type))
+                    : x.IsSubsetOf(Interval::AtLeast(0))) {
+    return x.FloorDiv(factor);
+  }
+  if (is_arithmetic) return Interval::All();
+  // Zeros move in from above.
+  const int64_t left = bits - by.lower();
+  return left <= 62 ? Interval::Closed(0, (int64_t{1} << left) - 1) : Interval::AtLeast(0);
+}
+
+// An interval that contains the result as an integer; it wraps where it does not fit the type.
+Interval RangeBeforeWrapping(const HloInstruction& instruction, llvm::ArrayRef<Interval> values) {
+  const ElementType type = instruction.shape().element_type();
+  const Interval& x = values[0];
+  const Interval& y = values.size() > 1 ? values[1] : x;
+  const auto at_least = [](const Interval& a, const Interval& b) {
+    // max(a, b), whose lower end is the greater of the two.
+    const Interval from_a = a.has_lower() ? Interval::AtLeast(a.lower()) : Interval::All();
+    const Interval from_b = b.has_lower() ? Interval::AtLeast(b.lower()) : Interval::All();
+    return a.Union(b).Intersect(from_a).Intersect(from_b);
+  };
+  const auto at_most = [&](const Interval& a, const Interval& b) {
+    return at_least(a.Neg(), b.Neg()).Neg();
+  };
+  switch (instruction.opcode()) {
+    case HloOpcode::kConvert:
+      return x;
+    case HloOpcode::kNegate:
+      return x.Neg();
+    case HloOpcode::kAbs:
+      return at_least(at_least(x, x.Neg()), Interval::Point(0));
+    case HloOpcode::kSign:
+      return at_most(at_least(x, Interval::Point(-1)), Interval::Point(1));
+    case HloOpcode::kNot:
+      if (IsSignedIntegral(type)) return x.Neg().Sub(1);
+      return BitWidth(type) < 64 ? Interval::Point(ValuesOfElementType(type).upper()).Sub(x)
+                                 : Interval::All();
+    case HloOpcode::kAdd:
+      return x.Add(y);
+    case HloOpcode::kSubtract:
+      return x.Sub(y);
+    case HloOpcode::kMultiply:
+      return x.Mul(y);
+    case HloOpcode::kMaximum:
+      return at_least(x, y);
+    case HloOpcode::kMinimum:
+      return at_most(x, y);
+    case HloOpcode::kClamp:
+      return at_most(at_least(x, y), values[2]);
+    case HloOpcode::kAnd:
+    case HloOpcode::kOr:
+    case HloOpcode::kXor:
+      return RangeOfBits(instruction.opcode(), x, y);
+    case HloOpcode::kDivide:
+    case HloOpcode::kRemainder:
+      return RangeOfDivision(instruction.opcode(), x, y);
+    case HloOpcode::kShiftLeft:
+    case HloOpcode::kShiftRightArithmetic:
+    case HloOpcode::kShiftRightLogical:
+      return RangeOfShift(instruction.opcode(), type, x, y);
+    case HloOpcode::kCountLeadingZeros:
+    case HloOpcode::kPopcnt:
+      return Interval::Closed(0, BitWidth(type));
+    default:
+      return Interval::All();
+  }
+}
+
 }  // namespace
+
+Interval RangeOfIntegers(const HloInstruction& instruction, llvm::ArrayRef<Interval> values) {
+  const ElementType type = instruction.shape().element_type();
+  if (!HoldsIntegers(type) || values.empty() ||
+      llvm::any_of(values, [](const Interval& v) { return v.IsEmpty(); })) {
+    return Interval::All();
+  }
+  const Interval range = RangeBeforeWrapping(instruction, values);
+  // Values of u64 past the greatest int64 are not told apart.
+  const Interval fitting =
+      ValuesOfElementType(type).Intersect(Interval::Closed(kInt64Min, kInt64Max));
+  return range.IsSubsetOf(fitting) ? range : Interval::All();
+}
 
 std::optional<ValueCases> ClampValue(AffineExpr lower, AffineExpr value, AffineExpr upper,
                                      const Constraints& when, const ValueVariables& variables) {
@@ -176,6 +325,10 @@ std::optional<ValueCases> ApplyToIntegers(const HloInstruction& instruction,
       return ClampValue(x, y, values[2], when, variables);
     case HloOpcode::kAnd:
       if (IsPred(type)) return variables.Split(Sub(x, y), 0, x, y, when);
+      [[fallthrough]];
+    case HloOpcode::kShiftRightArithmetic:
+      // Of unsigned types, too, the highest bit is repeated.
+      if (!variables.RangeOf(x, when).IsSubsetOf(WithoutHighestBit(type))) return std::nullopt;
       [[fallthrough]];
     default:
       return variables.Wrapping(AffineValue(instruction, x, is_not_negative, y), type, when);

@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/ops/values/value_cases.h"
 
@@ -21,6 +22,12 @@ namespace xla_indexing::internal {
 std::optional<ValueCases> ApplyToIntegers(const HloInstruction& instruction,
                                           llvm::ArrayRef<mlir::AffineExpr> values,
                                           const Constraints& when, const ValueVariables& variables);
+
+// An interval that contains the result of an elementwise operation on operands whose values are in
+// these intervals, of which none is empty: All() where nothing is known but that it is of its type.
+//
+// Example: and(x, 31) is in [0, 31] for all x; remainder(x, 10) in [-9, 9].
+Interval RangeOfIntegers(const HloInstruction& instruction, llvm::ArrayRef<Interval> values);
 
 // min(max(value, lower), upper)
 std::optional<ValueCases> ClampValue(mlir::AffineExpr lower, mlir::AffineExpr value,

@@ -81,6 +81,8 @@ AffineExpr ValueVariables::SymbolOf(RuntimeVarIndexing unknown, const Interval& 
   if (index == static_cast<std::ptrdiff_t>(unknowns_.size())) {
     unknowns_.push_back(std::move(unknown));
     values_of_unknowns_.push_back(values);
+  } else {
+    values_of_unknowns_[index] = values_of_unknowns_[index].Union(values);
   }
   return mlir::getAffineSymbolExpr(first_unknown_ + index, context_);
 }

@@ -16,8 +16,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "mlir/IR/AffineExpr.h"
@@ -31,6 +33,9 @@
 namespace xla_indexing::internal {
 
 struct FloatTable;
+
+// The interval that an unknown is taken to be in, for answers that hold where it is.
+using Assumption = std::function<Interval(const RuntimeVarIndexing& unknown)>;
 
 struct ValueCase {
   Constraints when;
@@ -61,14 +66,15 @@ class ValueVariables {
   // Unknown i is symbol FirstUnknown() + i: the value of unknowns()[i], without a value function.
   unsigned FirstUnknown() const { return first_unknown_; }
   const RuntimeVarIndexings& unknowns() const { return unknowns_; }
-  // The symbol of an unknown, which is new or one of those before, and is in this interval.
+  // The symbol of an unknown, which is new or one of those before, and is in this interval here; in
+  // one of these intervals wherever it is asked for.
   mlir::AffineExpr SymbolOf(RuntimeVarIndexing unknown, const Interval& values = Interval::All());
-  // Takes unknowns to be in this interval, for answers that hold where they are.
-  void AssumeOfUnknowns(const Interval& interval) { assumed_ = interval; }
+  void AssumeOfUnknowns(Assumption assumption) { assumption_ = std::move(assumption); }
   // The values that an unknown may have, and those of them that it is taken to have.
   Interval BoundsOf(const RuntimeVarIndexing& unknown) const;
   Interval ValuesOf(const RuntimeVarIndexing& unknown) const {
-    return BoundsOf(unknown).Intersect(assumed_);
+    const Interval bounds = BoundsOf(unknown);
+    return assumption_ ? bounds.Intersect(assumption_(unknown)) : bounds;
   }
   // Whether an expression mentions an unknown.
   bool HasUnknown(mlir::AffineExpr expr) const;
@@ -103,7 +109,7 @@ class ValueVariables {
   unsigned first_unknown_;
   RuntimeVarIndexings unknowns_;
   std::vector<Interval> values_of_unknowns_;
-  Interval assumed_ = Interval::All();
+  Assumption assumption_;
   std::optional<const HloInstruction*> outside_of_;
 };
 

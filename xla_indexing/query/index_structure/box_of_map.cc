@@ -296,6 +296,42 @@ MapBox BoxOfMap(const OperandIndexing& indexing, const Shape& operand, Outside o
   return box;
 }
 
+std::optional<MovedBox> BoxInEachBatchElement(const OperandIndexing& indexing, const Shape& operand,
+                                              Outside outside) {
+  const IndexingMap& map = indexing.map();
+  // The starts of the first batch element.
+  llvm::SmallVector<AffineExpr, 8> first(map.num_dims());
+  llvm::SmallBitVector is_batch(map.num_dims());
+  RuntimeVarIndexings bindings(indexing.bindings().begin(), indexing.bindings().end());
+  for (const RuntimeVarIndexing& binding : bindings) {
+    for (const AffineExpr e : binding.element) {
+      for (const int variable : VariablesOf(e, map.num_dims())) {
+        if (variable >= map.num_dims()) return std::nullopt;
+        is_batch.set(variable);
+        first[variable] = Constant(0, map.context());
+      }
+    }
+  }
+  if (is_batch.none() || !map.constraints().empty()) return std::nullopt;
+  for (const unsigned dim : is_batch.set_bits()) {
+    const AffineExpr coordinate = mlir::getAffineDimExpr(dim, map.context());
+    int uses = 0;
+    for (const AffineExpr result : map.results()) {
+      if (!llvm::is_contained(VariablesOf(result, map.num_dims()), static_cast<int>(dim))) continue;
+      if (result != coordinate || ++uses > 1) return std::nullopt;
+    }
+    if (uses == 0) return std::nullopt;
+  }
+  for (RuntimeVarIndexing& binding : bindings) {
+    for (AffineExpr& e : binding.element) e = Substitute(e, first, {});
+  }
+  MapBox box = BoxOfMap(OperandIndexing(kPartsFit, map, std::move(bindings)), operand, outside);
+  if (!box.IsBox() || IsRounded(box.box) || KindOfBox(box.box) != BoxKind::kMovements) {
+    return std::nullopt;
+  }
+  return std::move(box.box);
+}
+
 bool IsRounded(const MovedBox& box) {
   return absl::c_any_of(box.dims, [](const MovedDim& dim) {
     int64_t product = 1;
@@ -569,6 +605,11 @@ std::string NameOfBox(const MovedBox& box, const Shape& operand) {
   }
   if (is_reshaped) names.push_back("reshape");
   return names.empty() ? "copy" : absl::StrJoin(names, ", ");
+}
+
+std::string NameOfBatch(absl::string_view name) {
+  const size_t end = std::min(name.find(','), name.size());
+  return absl::StrCat("batch of ", name.substr(0, end), "s", name.substr(end));
 }
 
 }  // namespace xla_indexing::internal

@@ -45,6 +45,12 @@ enum class Outside : uint8_t { kNever, kIsFill, kAssumedNever };
 MapBox BoxOfMap(const OperandIndexing& map, const Shape& operand,
                 Outside outside = Outside::kNever);
 
+// The box of a map to elements of `operand` in each batch element: of dimensions that are coordinates
+// of their own and that nothing else depends on but the elements that starts are. None where there are
+// no such starts, or where it is no chain of movements.
+std::optional<MovedBox> BoxInEachBatchElement(const OperandIndexing& map, const Shape& operand,
+                                              Outside outside = Outside::kNever);
+
 // Whether loops go on to where the dimensions do not.
 bool IsRounded(const MovedBox& box);
 
@@ -72,6 +78,8 @@ void JoinBoxes(std::vector<MovedBox>* boxes);
 BoxKind KindOfBox(const MovedBox& box);
 // `strided slice, reverse, transpose`; `diagonal`; `stencil`.
 std::string NameOfBox(const MovedBox& box, const Shape& operand);
+// What has that name in each batch element: `batch of dynamic-slices, transpose`.
+std::string NameOfBatch(absl::string_view name);
 
 }  // namespace xla_indexing::internal
 

@@ -26,6 +26,7 @@
 namespace xla_indexing {
 namespace {
 
+using internal::BoxInEachBatchElement;
 using internal::BoxOfMap;
 using internal::CoversAll;
 using internal::ExactPieces;
@@ -34,7 +35,7 @@ using internal::FilledGatherOf;
 using internal::IndexVectors;
 using internal::MapBox;
 using internal::Outside;
-using internal::UniquenessOf;
+using internal::ValueCondition;
 
 constexpr int64_t kIndexSteps = int64_t{1} << 20;
 
@@ -60,11 +61,11 @@ IndexProperty PropertyOf(Answer answer, absl::string_view yes, absl::string_view
                                    : absl::StrCat("it depends on ", unknowns)};
 }
 
-// The maps where values that are not known are in an interval.
+// The maps where values that are not known are as a condition says.
 std::vector<OperandIndexing> Assuming(const std::vector<OperandIndexing>& maps,
-                                      const Interval& values) {
+                                      const ValueCondition& condition) {
   internal::FoldOptions options;
-  options.assumed_values = values;
+  options.assumption = condition.ToAssumption();
   std::vector<OperandIndexing> assumed;
   for (const OperandIndexing& map : maps) {
     for (OperandIndexing folded : internal::FoldRuntimeVariables(map, options)) {
@@ -75,43 +76,67 @@ std::vector<OperandIndexing> Assuming(const std::vector<OperandIndexing>& maps,
   return assumed;
 }
 
-// What is so for some values of what is not known: the first ones that leave all windows inside.
-void AddConditions(const HloInstruction& instruction, const std::vector<OperandIndexing>* maps,
-                   const IndexVectors& vectors, mlir::MLIRContext* context, StepBudget* budget,
-                   IndexStructure* structure) {
-  const std::optional<Interval> starts = vectors.SmallestStarts();
-  if (!starts || starts->IsEmpty()) return;
-  const std::optional<Interval> values =
-      IndexVectors(instruction, context, *starts).ValuesInBounds();
-  if (!values) return;
-  const IndexVectors assumed(instruction, context, *values);
-  const std::string condition = absl::StrCat(assumed.Unknowns(), " in ", values->ToString());
-  const auto add = [&](Answer answer, IndexProperty* property) {
-    if (property->holds != Answer::kUndecided || answer != Answer::kYes) return;
-    property->where = condition;
-    absl::StrAppend(&property->reason, "; yes where ", condition);
-  };
-  add(assumed.AreInBounds(budget), &structure->in_bounds);
-  add(assumed.AreSorted(budget), &structure->sorted);
-  if (maps == nullptr) return;
+// What a gather or scatter is whose windows are all inside, and whose maps are these then; empty where
+// that has no name.
+std::string NameWhereInside(const HloInstruction& instruction,
+                            const std::vector<OperandIndexing>& maps) {
   const bool is_gather = instruction.opcode() == HloOpcode::kGather;
-  const std::vector<OperandIndexing> where = Assuming(*maps, *values);
-  if (!is_gather) add(UniquenessOf(where, budget).holds, &structure->unique);
-  if (structure->form != IndexedForm::kUnrecognised || where.size() != 1) return;
-  const MapBox box = BoxOfMap(where[0], instruction.operand(0)->shape(), Outside::kAssumedNever);
-  if (!box.IsBox() || !internal::HasRuntimeStart(box.box)) return;
+  const Shape& operand = instruction.operand(0)->shape();
   const Shape& moved = is_gather ? instruction.shape() : instruction.operand(2)->shape();
-  if (!CoversAll(box.box, internal::SizesOfShape(moved)) ||
+  if (maps.size() != 1) return {};
+  const auto covers_all = [&](const MovedBox& box) {
+    return CoversAll(box, internal::SizesOfShape(moved));
+  };
+  const bool replaces = !is_gather && internal::Replaces(instruction);
+  const MapBox box = BoxOfMap(maps[0], operand, Outside::kAssumedNever);
+  if (box.IsBox() && internal::HasRuntimeStart(box.box) && covers_all(box.box)) {
+    return is_gather  ? internal::NameOfBox(box.box, operand)
+           : replaces ? internal::NameOfUpdate(box.box)
+                      : "accumulation over disjoint windows";
+  }
+  const std::optional<MovedBox> in_each =
+      BoxInEachBatchElement(maps[0], operand, Outside::kAssumedNever);
+  if (!in_each || !covers_all(*in_each)) return {};
+  return is_gather  ? internal::NameOfBatch(internal::NameOfBox(*in_each, operand))
+         : replaces ? internal::NameOfBatch(internal::NameOfUpdate(*in_each))
+                    : "";
+}
+
+// What is so where all windows are inside.
+void AddConditions(const HloInstruction& instruction, const std::vector<OperandIndexing>* maps,
+                   ScatterBounds bounds, mlir::MLIRContext* context, StepBudget* budget,
+                   IndexStructure* structure) {
+  const auto inside = IndexVectors::WhereInBounds(instruction, context, budget);
+  if (!inside) return;
+  const bool is_gather = instruction.opcode() == HloOpcode::kGather;
+  const auto say = [](const ValueCondition& condition, IndexProperty* property) {
+    property->where = condition.ToString();
+    absl::StrAppend(&property->reason, "; yes where ", property->where);
+  };
+  if (structure->in_bounds.holds == Answer::kUndecided) say(inside->whole, &structure->in_bounds);
+  const auto say_if = [&](const auto& holds, IndexProperty* property) {
+    for (const ValueCondition* condition : {&inside->whole, &inside->simple}) {
+      if (property->holds != Answer::kUndecided) return;
+      if (holds(IndexVectors(instruction, context, condition->ToAssumption())) != Answer::kYes) {
+        continue;
+      }
+      return say(*condition, property);
+    }
+  };
+  say_if([&](const IndexVectors& where) { return where.AreSorted(budget); }, &structure->sorted);
+  if (maps == nullptr) return;
+  if (!is_gather) {
+    say_if([&](const IndexVectors& where) { return where.AreUnique(bounds, budget); },
+           &structure->unique);
+  }
+  if (structure->form != IndexedForm::kUnrecognised ||
       (!is_gather && structure->unique.where.empty() && structure->unique.holds != Answer::kYes)) {
     return;
   }
-  const HloInstruction* combiner = is_gather ? nullptr : instruction.to_apply()->root_instruction();
-  const std::string name = is_gather ? internal::NameOfBox(box.box, instruction.operand(0)->shape())
-                           : combiner->opcode() == HloOpcode::kParameter
-                               ? internal::NameOfUpdate(box.box)
-                               : "accumulation over disjoint windows";
-  structure->where = condition;
-  structure->name = absl::StrCat(name, " where ", condition);
+  const std::string name = NameWhereInside(instruction, Assuming(*maps, inside->simple));
+  if (name.empty()) return;
+  structure->where = inside->simple.ToString();
+  structure->name = absl::StrCat(name, " where ", structure->where);
   structure->not_replaced =
       is_gather ? "starts are clamped one by one elsewhere" : "windows are dropped elsewhere";
 }
@@ -163,9 +188,12 @@ absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instructio
   if (maps && filled && filled->moved != filled->gather) {
     maps = internal::MovedMaps(*filled, &indexers.exact());
   }
+  const ScatterBounds bounds = indexers.options().indexing.scatter_bounds;
   if (!is_gather) {
-    structure.unique = maps ? UniquenessOf(*maps, &budget)
-                            : IndexProperty{Answer::kUndecided, "the maps are not exact"};
+    structure.unique =
+        maps ? PropertyOf(vectors.AreUnique(bounds, &budget), "no two updates go to one element",
+                          "two updates go to one element", unknowns)
+             : IndexProperty{Answer::kUndecided, "the maps are not exact"};
   }
   if (!maps) {
     structure.reason = filled ? "the indices depend on runtime values" : "the maps are not exact";
@@ -179,7 +207,7 @@ absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instructio
     internal::RecogniseScatter(indexed, *maps, &structure);
   }
   if (!filled && !unknowns.empty()) {
-    AddConditions(indexed, maps ? &*maps : nullptr, vectors, context, &budget, &structure);
+    AddConditions(indexed, maps ? &*maps : nullptr, bounds, context, &budget, &structure);
   }
   const auto is_dynamic = [](const HloInstruction* i) { return HasDynamicDimensions(i->shape()); };
   if ((structure.replacement.gather || structure.replacement.scatter) &&

@@ -18,14 +18,17 @@
 // A chain of these is named in this order. Other boxes are a *diagonal* (a loop in two coordinates)
 // and a *stencil* (several loops in one coordinate: overlapping windows). Boxes that follow one
 // another are a concatenation, where cuts between them can put them together. A box at a runtime
-// start that is one value for all elements, and never leads outside, is a dynamic-slice.
+// start that is one value for all elements, and never leads outside, is a dynamic-slice; at one that
+// is one value for each batch element, a batch of dynamic-slices.
 //
 // A select between a gather and one value v is what of the gather it takes, and v elsewhere: a pad,
 // or nothing but the gather's box where v is never taken. `mode="fill"` of JAX is written so.
 //
 // A scatter no two updates of which go to one element places boxes of its updates: it is a
 // dynamic-update-slice where it replaces, or several, perhaps strided or diagonal; a pad where it is
-// into an array of one value; and where it combines an accumulation over disjoint windows.
+// into an array of one value; and where it combines an accumulation over disjoint windows. With one
+// runtime start in each batch element, where windows are inside, it is a batch of
+// dynamic-update-slices.
 //
 // The index vectors v(b), over the batch indices b in row-major order, and the windows there are
 //
@@ -37,7 +40,9 @@
 // They are questions of emptiness about pairs (b, b') (map/sets/domain.h), also where a part is a runtime
 // value: an iota plus an unknown offset is sorted. "No" says that some indices are not so; where they
 // depend on runtime values, that is undecided, since it is so for some values only. There is a
-// condition then where all windows are inside for an interval of values.
+// condition then where all windows are inside for an interval of each value: the greatest around
+// values for which starts are sums that do not wrap. What a gather or scatter is called under a
+// condition is what it is for those values.
 //
 // Example: gather of f32[10] at {7, 5, 3, 1} is a strided slice, reverse; not sorted; in bounds. At
 // p + iota[4] it is a dynamic-slice where p in [0, 6].

@@ -20,9 +20,9 @@ enum class IndexedForm : uint8_t {
   kDiagonal,
   kStencil,
   kConcatenation,  // of boxes
-  kDynamicSlice,   // at one runtime start
+  kDynamicSlice,   // at one runtime start, or at one in each batch element
   kPad,            // a gather with a fill; a scatter into an array of one value
-  kUpdate,         // a scatter that replaces boxes
+  kUpdate,         // a scatter that replaces boxes, or one in each batch element
   kAccumulation,   // a scatter that combines
 };
 

@@ -10,6 +10,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
@@ -30,6 +31,10 @@ namespace {
 using ::mlir::AffineExpr;
 
 constexpr size_t kMaxVectorCases = 32;
+// The ways in which unknowns of two vectors are one element or not.
+constexpr size_t kMaxWays = 16;
+// The remainders that are compared.
+constexpr size_t kMaxResidues = 12;
 
 // What a gather and a scatter say in other words.
 struct IndexedDims {
@@ -74,14 +79,63 @@ IndexedDims DimsOf(const HloInstruction& instruction) {
 
 }  // namespace
 
-IndexVectors::IndexVectors(const HloInstruction& instruction, mlir::MLIRContext* context,
-                           const Interval& assumed)
-    : assumed_(assumed) {
-  AddCases(instruction, assumed, context);
+void ValueCondition::Add(const RuntimeVarIndexing& value, const Interval& interval) {
+  for (Value& each : values) {
+    if (each.value != value) continue;
+    each.interval = each.interval.Intersect(interval);
+    return;
+  }
+  values.push_back({value, interval});
 }
 
-void IndexVectors::AddCases(const HloInstruction& instruction, const Interval& assumed,
-                            mlir::MLIRContext* context) {
+Interval ValueCondition::Of(const RuntimeVarIndexing& unknown) const {
+  Interval interval = Interval::All();
+  for (const auto& [value, values_of_it] : values) {
+    const bool is_of_it =
+        CompareSources(value, unknown) == 0 && value.element.size() == unknown.element.size() &&
+        absl::c_equal(value.element, unknown.element, [](AffineExpr of_value, AffineExpr e) {
+          return of_value == e || !ConstantIn(of_value);
+        });
+    if (is_of_it) interval = interval.Intersect(values_of_it);
+  }
+  return interval;
+}
+
+Assumption ValueCondition::ToAssumption() const {
+  return [condition = *this](const RuntimeVarIndexing& unknown) { return condition.Of(unknown); };
+}
+
+std::string ValueCondition::ToString() const {
+  std::vector<std::string> parts;
+  for (const Value& each : values) {
+    const bool is_alone = absl::c_all_of(values, [&](const Value& other) {
+      return CompareSources(other.value, each.value) != 0 || other.interval == each.interval;
+    });
+    std::string name(each.value.instruction->name());
+    if (!is_alone) {
+      std::vector<std::string> indices;
+      for (const AffineExpr e : each.value.element) {
+        const std::optional<int64_t> index = ConstantIn(e);
+        indices.push_back(index ? absl::StrCat(*index) : "..");
+      }
+      absl::StrAppend(&name, "[", absl::StrJoin(indices, ", "), "]");
+    }
+    std::string part = absl::StrCat(name, " in ", each.interval.ToString());
+    if (!absl::c_linear_search(parts, part)) parts.push_back(std::move(part));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+IndexVectors::IndexVectors(const HloInstruction& instruction, mlir::MLIRContext* context,
+                           const Assumption& assumption) {
+  AddCases(instruction, /*tells_apart=*/true, assumption, context);
+  if (is_known_) return;
+  *this = IndexVectors();
+  AddCases(instruction, /*tells_apart=*/false, assumption, context);
+}
+
+void IndexVectors::AddCases(const HloInstruction& instruction, bool tells_apart,
+                            const Assumption& assumption, mlir::MLIRContext* context) {
   const IndexedDims dims = DimsOf(instruction);
   const Shape& indices = dims.indices->shape();
   Domain domain;
@@ -98,8 +152,11 @@ void IndexVectors::AddCases(const HloInstruction& instruction, const Interval& a
     llvm::SmallVector<AffineExpr, 4> values;
   };
   std::vector<Case> cases = {{}};
-  ElementEvaluator evaluator(domain, context);
-  evaluator.AssumeOfUnknowns(assumed);
+  LoopState state;
+  if (tells_apart) state.tells_apart = LoopState::TellsApart::kAllValues;
+  ElementEvaluator evaluator(domain, context, std::move(state));
+  evaluator.FindRangesOfUnknowns();
+  evaluator.AssumeOfUnknowns(assumption);
   for (int64_t dim = 0; dim < dims.operand->rank(); ++dim) {
     const int64_t last_start = dims.operand->dimension(dim) - dims.window_sizes[dim];
     const auto batching = absl::c_find(dims.operand_batching, dim);
@@ -108,7 +165,7 @@ void IndexVectors::AddCases(const HloInstruction& instruction, const Interval& a
       for (Case& each : cases) {
         each.values.push_back(mlir::getAffineDimExpr(batch_of[of], context));
       }
-      components_.push_back({dim, last_start, true});
+      components_.push_back({dims.window_sizes[dim], last_start, true});
       continue;
     }
     const auto indexed = absl::c_find(dims.index_map, dim);
@@ -130,14 +187,15 @@ void IndexVectors::AddCases(const HloInstruction& instruction, const Interval& a
       }
     }
     cases = std::move(next);
-    components_.push_back({dim, last_start, false});
+    components_.push_back({dims.window_sizes[dim], last_start, false});
     if (cases.size() > kMaxVectorCases) is_known_ = false;
     if (!is_known_) return;
   }
   unknowns_ = evaluator.unknowns();
   Variables runtimes;
   for (const RuntimeVarIndexing& unknown : unknowns_) {
-    runtimes.push_back({evaluator.ValuesOf(unknown), {}});
+    values_of_unknowns_.push_back(evaluator.ValuesOf(unknown));
+    runtimes.push_back({values_of_unknowns_.back(), {}});
   }
   for (const Case& each : cases) {
     IndexingMap map(kPartsFit,
@@ -149,21 +207,20 @@ void IndexVectors::AddCases(const HloInstruction& instruction, const Interval& a
 }
 
 std::string IndexVectors::Unknowns() const {
-  std::string text;
   std::vector<absl::string_view> names;
-  for (const RuntimeVarIndexing& unknown : unknowns_) {
+  for (size_t i = 0; i < unknowns_.size(); ++i) {
+    const auto has = [&](AffineExpr e) { return HasSymbol(e, static_cast<int>(i)); };
+    // A case may be one of some of its values.
     const bool is_used = absl::c_any_of(cases_, [&](const IndexingMap& map) {
-      const auto symbol = static_cast<unsigned>(&unknown - unknowns_.data());
-      return absl::c_any_of(map.results(), [&](AffineExpr e) { return HasSymbol(e, symbol); }) ||
-             absl::c_any_of(map.constraints(),
-                            [&](const Constraint& c) { return HasSymbol(c.expr, symbol); });
+      return map.runtimes()[i].bounds != values_of_unknowns_[i] ||
+             absl::c_any_of(map.results(), has) ||
+             absl::c_any_of(map.constraints(), [&](const Constraint& c) { return has(c.expr); });
     });
-    if (!is_used || absl::c_linear_search(names, unknown.instruction->name())) continue;
-    names.push_back(unknown.instruction->name());
-    absl::StrAppend(&text, text.empty() ? "" : ", ", unknown.instruction->name());
+    const absl::string_view name = unknowns_[i].instruction->name();
+    if (is_used && !absl::c_linear_search(names, name)) names.push_back(name);
   }
-  if (!is_known_) absl::StrAppend(&text, text.empty() ? "" : ", ", "values that are not followed");
-  return text;
+  if (!is_known_) names.push_back("values that are not followed");
+  return absl::StrJoin(names, ", ");
 }
 
 Answer IndexVectors::AreInBounds(StepBudget* budget) const {
@@ -190,107 +247,308 @@ std::optional<Interval> IndexVectors::SmallestStarts() const {
   return smallest;
 }
 
-std::optional<Interval> IndexVectors::ValuesInBounds() const {
+std::optional<ValueCondition> IndexVectors::InsideValues(const Interval& assumed) const {
   if (!is_known_ || cases_.size() != 1 || !cases_[0].constraints().empty()) return std::nullopt;
   const IndexingMap& map = cases_[0];
-  Interval values = assumed_;
+  ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
+  ValueCondition condition;
   for (size_t i = 0; i < components_.size(); ++i) {
-    if (components_[i].is_batching) continue;
+    const Interval inside = Interval::Closed(0, components_[i].last_start);
     const LinearSum sum = LinearSum::FromExpr(map.results()[i]);
-    if (!sum.valid()) return std::nullopt;
+    if (components_[i].is_batching || !sum.valid()) continue;
     // The sum without the unknown.
     LinearSum known(sum.constant());
-    bool is_unknown = false;
-    for (const auto& term : sum.terms()) {
+    std::optional<Term> unknown;
+    for (const Term& term : sum.terms()) {
       if (term.atom.getKind() != mlir::AffineExprKind::SymbolId) {
         known.AddNewTerm(term.atom, term.coefficient);
-        continue;
+      } else if (unknown) {
+        return std::nullopt;
+      } else {
+        unknown = term;
       }
-      if (is_unknown || term.coefficient != 1) return std::nullopt;
-      is_unknown = true;
     }
     AffineExpr rest = known.ToExpr(map.context());
-    if (!rest) return std::nullopt;
-    ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
+    if (!unknown || !rest) continue;
     const Interval range = simplifier.Range(rest);
     if (!range.IsFinite() || range.IsEmpty()) return std::nullopt;
     const auto least = CheckedNeg(range.lower());
-    const auto greatest = CheckedSub(components_[i].last_start, range.upper());
+    const auto greatest = CheckedSub(inside.upper(), range.upper());
     if (!least || !greatest) return std::nullopt;
-    if (is_unknown) {
-      values = values.Intersect(Interval::Closed(*least, *greatest));
-    } else if (*least > 0 || *greatest < 0) {
-      return std::nullopt;
+    const Interval values = Interval::Closed(*least, *greatest).PreimageOfMul(unknown->coefficient);
+    const RuntimeVarIndexing& value =
+        unknowns_[llvm::cast<mlir::AffineSymbolExpr>(unknown->atom).getPosition()];
+    condition.Add(value, values.Intersect(value.ValueRange()));
+  }
+  for (size_t i = 0; i < unknowns_.size(); ++i) {
+    const bool is_used = absl::c_any_of(
+        map.results(), [&](AffineExpr e) { return HasSymbol(e, static_cast<int>(i)); });
+    if (is_used && condition.Of(unknowns_[i]) == Interval::All()) {
+      condition.Add(unknowns_[i], assumed.Intersect(unknowns_[i].ValueRange()));
     }
   }
-  if (values.IsEmpty()) return std::nullopt;
-  return values;
+  return condition;
 }
 
-Answer IndexVectors::IsAfter(const IndexingMap& first, const IndexingMap& second, int dim,
-                             size_t component, StepBudget* budget) const {
+std::optional<InsideConditions> IndexVectors::WhereInBounds(const HloInstruction& instruction,
+                                                            mlir::MLIRContext* context,
+                                                            StepBudget* budget) {
+  // Sums of small numbers do not wrap, so that starts are seen to be sums; these hold for all values
+  // that the condition has, as is seen where these are assumed.
+  const std::optional<Interval> starts = IndexVectors(instruction, context).SmallestStarts();
+  if (!starts || starts->IsEmpty()) return std::nullopt;
+  const std::optional<ValueCondition> simple =
+      IndexVectors(instruction, context, [&](const RuntimeVarIndexing&) {
+        return *starts;
+      }).InsideValues(*starts);
+  if (!simple || simple->values.empty()) return std::nullopt;
+  const auto holds = [&](const ValueCondition& condition) {
+    const IndexVectors inside(instruction, context, condition.ToAssumption());
+    return !inside.cases_.empty() && inside.AreInBounds(budget) == Answer::kYes;
+  };
+  if (!holds(*simple)) return std::nullopt;
+  // What holds for an interval holds for its parts, so that steps that double and then halve lead to
+  // the greatest.
+  ValueCondition whole = *simple;
+  for (auto& [value, interval] : whole.values) {
+    const Interval possible = value.ValueRange();
+    for (const bool is_up : {true, false}) {
+      bool grows = true;
+      for (int64_t step = 1; step > 0; step = grows ? step * 2 : step / 2) {
+        const Interval before = interval;
+        const Interval more = is_up ? interval.Add(Interval::Closed(0, step))
+                                    : interval.Add(Interval::Closed(-step, 0));
+        interval = more.Intersect(possible);
+        if (interval == before) break;
+        if (holds(whole)) continue;
+        interval = before;
+        grows = false;
+      }
+    }
+  }
+  return InsideConditions{*simple, std::move(whole)};
+}
+
+namespace {
+
+// x mod m in [a, b].
+struct ResidueOf {
+  AffineExpr dividend;
+  int64_t modulus;
+  Interval interval;
+};
+
+// A constraint sum in [a, b] on x mod m, modulo m, where x stands for x mod m.
+std::optional<ResidueOf> ResidueIn(const Constraint& constraint) {
+  const LinearSum sum = LinearSum::FromExpr(constraint.expr);
+  if (!sum.valid() || !constraint.interval.IsFinite() || constraint.interval.IsEmpty()) {
+    return std::nullopt;
+  }
+  LinearSum dividend(sum.constant());
+  int64_t modulus = 0;
+  for (const Term& term : sum.terms()) {
+    const auto mod = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(term.atom);
+    const std::optional<int64_t> m =
+        mod && mod.getKind() == mlir::AffineExprKind::Mod ? ConstantIn(mod.getRHS()) : std::nullopt;
+    if (!m) {
+      dividend.AddTerm(term.atom, term.coefficient);
+      continue;
+    }
+    if (modulus != 0 && modulus != *m) return std::nullopt;
+    modulus = *m;
+    const LinearSum inner = LinearSum::FromExpr(mod.getLHS());
+    const auto constant = CheckedMul(inner.constant(), term.coefficient);
+    if (!inner.valid() || !constant) return std::nullopt;
+    dividend.AddConstant(*constant);
+    for (const Term& each : inner.terms()) {
+      const auto coefficient = CheckedMul(each.coefficient, term.coefficient);
+      if (!coefficient) return std::nullopt;
+      dividend.AddTerm(each.atom, *coefficient);
+    }
+  }
+  AffineExpr expr = modulus > 0 ? dividend.ToExpr(constraint.expr.getContext()) : AffineExpr();
+  if (!expr) return std::nullopt;
+  return ResidueOf{expr, modulus, constraint.interval};
+}
+
+// Adds what constraints on remainders of one modulus m say of differences:
+//
+//   x in [a, b], y in [c, d] modulo m   =>   (x - y - (a - d)) mod m in [0, (b - a) + (d - c)],
+//
+// also with y = 0, so that unknowns that are in both drop out: of (d0 + k) mod m - (d1 + k) mod m in
+// [0, 0], (d0 - d1) mod m in [0, 0].
+void AddDifferencesOfResidues(Constraints* constraints, mlir::MLIRContext* context) {
+  std::vector<ResidueOf> residues;
+  for (const Constraint& constraint : *constraints) {
+    if (constraint.expr) {
+      if (auto residue = ResidueIn(constraint)) residues.push_back(*std::move(residue));
+    }
+  }
+  const auto add = [&](AffineExpr difference, const Interval& interval, int64_t modulus) {
+    if (!difference || !interval.IsFinite()) return;
+    const AffineExpr from_least = Sub(difference, Constant(interval.lower(), context));
+    const auto width = CheckedSub(interval.upper(), interval.lower());
+    const AffineExpr residue = from_least ? Mod(from_least, modulus) : AffineExpr();
+    if (residue && width && *width < modulus - 1) {
+      constraints->push_back({residue, Interval::Closed(0, *width)});
+    }
+  };
+  if (residues.size() > kMaxResidues) return;
+  for (size_t i = 0; i < residues.size(); ++i) {
+    const ResidueOf& x = residues[i];
+    add(x.dividend, x.interval, x.modulus);
+    for (size_t k = 0; k < i; ++k) {
+      const ResidueOf& y = residues[k];
+      if (x.modulus != y.modulus) continue;
+      add(Sub(x.dividend, y.dividend), x.interval.Sub(y.interval), x.modulus);
+    }
+  }
+}
+
+}  // namespace
+
+Answer IndexVectors::HasPair(const IndexingMap& first, const IndexingMap& second,
+                             const PairQuestion& question, StepBudget* budget) const {
   mlir::MLIRContext* context = first.context();
   const int rank = first.num_dims();
   const auto num_unknowns = static_cast<int>(unknowns_.size());
-  // Dimensions: b, b'. Symbols: the unknowns of b, then those of b'.
+  // Dimensions: b, b', of which those before `dim` are the same. Symbols: the unknowns of b, then
+  // those of b'.
   Variables dims(first.dims());
   dims.append(second.dims().begin(), second.dims().end());
   Variables runtimes(first.runtimes());
   runtimes.append(second.runtimes().begin(), second.runtimes().end());
   llvm::SmallVector<AffineExpr, 4> dims_of_second;
-  for (int i = 0; i < rank; ++i)
-    dims_of_second.push_back(mlir::getAffineDimExpr(rank + i, context));
-  llvm::SmallVector<AffineExpr, 4> symbols_of_second;
+  for (int i = 0; i < rank; ++i) {
+    dims_of_second.push_back(mlir::getAffineDimExpr(i < question.dim ? i : rank + i, context));
+    if (i < question.dim) dims[i].bounds = dims[i].bounds.Intersect(second.dims()[i].bounds);
+  }
+  // The ways in which unknowns of b and b' are one element, or are not.
+  struct Way {
+    llvm::SmallVector<AffineExpr, 4> symbols_of_second;
+    Constraints when;
+  };
+  std::vector<Way> ways = {{}};
   for (int i = 0; i < num_unknowns; ++i) {
-    // A value that is the same for all b is the same for both.
-    const bool is_one = absl::c_all_of(
-        unknowns_[i].element, [](AffineExpr e) { return llvm::isa<mlir::AffineConstantExpr>(e); });
-    symbols_of_second.push_back(mlir::getAffineSymbolExpr(is_one ? i : num_unknowns + i, context));
-  }
-  const auto of_second = [&](AffineExpr e) {
-    return Substitute(e, dims_of_second, symbols_of_second);
-  };
-  const mlir::AffineMap no_results = mlir::AffineMap::get(dims.size(), runtimes.size(), context);
-  IndexingMap pairs(kPartsFit, no_results, std::move(dims), {}, std::move(runtimes),
-                    Constraints(first.constraints()));
-  bool is_written = true;
-  const auto constrain = [&](AffineExpr expr, Interval interval) {
-    if (!expr) {
-      is_written = false;
-      return;
+    const AffineExpr one = mlir::getAffineSymbolExpr(i, context);
+    const AffineExpr other = mlir::getAffineSymbolExpr(num_unknowns + i, context);
+    Constraints same;
+    for (const AffineExpr e : unknowns_[i].element) {
+      const AffineExpr difference = Sub(e, Substitute(e, dims_of_second, {}));
+      if (ConstantIn(difference) != 0) same.push_back({difference, Interval::Point(0)});
     }
-    pairs.AddConstraint(kPartsFit, expr, interval);
-  };
-  for (const Constraint& constraint : second.constraints()) {
-    constrain(of_second(constraint.expr), constraint.interval);
+    const bool is_compared =
+        same.empty() || (ways.size() < kMaxWays && absl::c_all_of(same, [](const Constraint& c) {
+                           return static_cast<bool>(c.expr);
+                         }));
+    std::vector<Way> next;
+    const auto add = [&](Way way, AffineExpr symbol, llvm::ArrayRef<Constraint> when) {
+      way.symbols_of_second.push_back(symbol);
+      way.when.append(when.begin(), when.end());
+      next.push_back(std::move(way));
+    };
+    for (const Way& way : ways) {
+      if (!is_compared) {
+        add(way, other, {});
+        continue;
+      }
+      add(way, one, same);
+      for (const Constraint& constraint : same) {
+        add(way, other, {{constraint.expr, Interval::AtLeast(1)}});
+        add(way, other, {{constraint.expr, Interval::AtMost(-1)}});
+      }
+    }
+    ways = std::move(next);
   }
-  for (int i = 0; i <= dim; ++i) {
-    constrain(Sub(dims_of_second[i], mlir::getAffineDimExpr(i, context)),
-              i == dim ? Interval::AtLeast(1) : Interval::Point(0));
+  Answer has_pair = Answer::kNo;
+  for (const Way& way : ways) {
+    const auto of_second = [&](AffineExpr e) {
+      return Substitute(e, dims_of_second, way.symbols_of_second);
+    };
+    const mlir::AffineMap no_results = mlir::AffineMap::get(dims.size(), runtimes.size(), context);
+    Constraints constraints(first.constraints());
+    constraints.append(way.when.begin(), way.when.end());
+    for (const Constraint& constraint : second.constraints()) {
+      constraints.push_back({of_second(constraint.expr), constraint.interval});
+    }
+    constraints.push_back(
+        {Sub(dims_of_second[question.dim], mlir::getAffineDimExpr(question.dim, context)),
+         Interval::AtLeast(1)});
+    for (size_t i = 0; i < components_.size(); ++i) {
+      const AffineExpr start = first.results()[i];
+      const AffineExpr other_start = of_second(second.results()[i]);
+      constraints.push_back({Sub(start, other_start), question.differences[i]});
+      constraints.push_back({start, question.starts[i]});
+      constraints.push_back({other_start, question.starts[i]});
+    }
+    AddDifferencesOfResidues(&constraints, context);
+    Variables values = runtimes;
+    for (int i = 0; i < num_unknowns; ++i) {
+      const bool is_one = way.symbols_of_second[i] == mlir::getAffineSymbolExpr(i, context);
+      if (is_one) values[i].bounds = values[i].bounds.Intersect(second.runtimes()[i].bounds);
+    }
+    IndexingMap pairs(kPartsFit, no_results, dims, {}, std::move(values), {});
+    bool is_written = true;
+    for (const Constraint& constraint : constraints) {
+      is_written = is_written && constraint.expr;
+      if (is_written && constraint.interval != Interval::All()) {
+        pairs.AddConstraint(kPartsFit, constraint.expr, constraint.interval);
+      }
+    }
+    has_pair = Not(And(Not(has_pair), is_written ? Not(DomainHasIntegerPoint(pairs, budget))
+                                                 : Answer::kUndecided));
+    if (has_pair == Answer::kYes) break;
   }
-  for (size_t i = 0; i <= component; ++i) {
-    constrain(Sub(first.results()[i], of_second(second.results()[i])),
-              i == component ? Interval::AtLeast(1) : Interval::Point(0));
+  return has_pair;
+}
+
+Answer IndexVectors::HaveNoPair(const PairQuestion& question, StepBudget* budget) const {
+  Answer none = Answer::kYes;
+  for (const IndexingMap& first : cases_) {
+    for (const IndexingMap& second : cases_) {
+      none = And(none, Not(HasPair(first, second, question, budget)));
+      if (none == Answer::kNo) return Unknowns().empty() ? Answer::kNo : Answer::kUndecided;
+    }
   }
-  return is_written ? DomainHasIntegerPoint(pairs, budget) : Answer::kUndecided;
+  return none;
 }
 
 Answer IndexVectors::AreSorted(StepBudget* budget) const {
   if (!is_known_) return Answer::kUndecided;
   Answer sorted = Answer::kYes;
-  for (const IndexingMap& first : cases_) {
-    for (const IndexingMap& second : cases_) {
-      for (int dim = 0; dim < first.num_dims(); ++dim) {
-        for (size_t i = 0; i < components_.size(); ++i) {
-          sorted = And(sorted, Not(IsAfter(first, second, dim, i, budget)));
-          if (sorted == Answer::kNo) {
-            return Unknowns().empty() ? Answer::kNo : Answer::kUndecided;
-          }
-        }
-      }
+  const int rank = cases_.empty() ? 0 : cases_[0].num_dims();
+  for (int dim = 0; dim < rank; ++dim) {
+    // A vector is after a later one that is less in some component, and equal in those before.
+    PairQuestion question = {dim, std::vector<Interval>(components_.size(), Interval::All()),
+                             std::vector<Interval>(components_.size(), Interval::All())};
+    for (Interval& difference : question.differences) {
+      difference = Interval::AtLeast(1);
+      sorted = And(sorted, HaveNoPair(question, budget));
+      if (sorted == Answer::kNo) return sorted;
+      difference = Interval::Point(0);
     }
   }
   return sorted;
+}
+
+Answer IndexVectors::AreUnique(ScatterBounds bounds, StepBudget* budget) const {
+  if (!is_known_) return Answer::kUndecided;
+  Answer unique = Answer::kYes;
+  const int rank = cases_.empty() ? 0 : cases_[0].num_dims();
+  for (int dim = 0; dim < rank; ++dim) {
+    PairQuestion question = {dim, {}, {}};
+    for (const Component& component : components_) {
+      const int64_t reach = component.window_size - 1;
+      question.differences.push_back(Interval::Closed(-reach, reach));
+      question.starts.push_back(component.is_batching ? Interval::All()
+                                : bounds == ScatterBounds::kWindow
+                                    ? Interval::Closed(0, component.last_start)
+                                    : Interval::Closed(-reach, component.last_start + reach));
+    }
+    unique = And(unique, HaveNoPair(question, budget));
+    if (unique == Answer::kNo) return unique;
+  }
+  return unique;
 }
 
 }  // namespace xla_indexing::internal

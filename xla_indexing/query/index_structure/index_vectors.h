@@ -5,6 +5,12 @@
 // dimensions. Vectors are written case by case as affine expressions over b and unknown values
 // (ops/values/element_value.h).
 //
+// Windows begin at v(b) and are as large for all b, so that two of them, of b and b', share an element
+// exactly if no component of v(b) - v(b') is as large as the window there. So updates go to different
+// elements if there are no b, b' that differ with windows inside for which that holds. Unknowns are
+// elements of tensors: of b and b' they are one value where they are one element, and any two values
+// elsewhere.
+//
 // Example: indices add(iota, broadcast(p)) of s32[4,1]: (d0){rt0} -> (d0 + rt0).
 #ifndef XLA_INDEXING_QUERY_INDEX_STRUCTURE_INDEX_VECTORS_H_
 #define XLA_INDEXING_QUERY_INDEX_STRUCTURE_INDEX_VECTORS_H_
@@ -14,49 +20,93 @@
 #include <string>
 #include <vector>
 
-#include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/ops/answers/parts/indexing_options.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
+#include "xla_indexing/ops/values/value_cases.h"
 
 namespace xla_indexing::internal {
 
+// That values are in intervals.
+struct ValueCondition {
+  struct Value {
+    RuntimeVarIndexing value;
+    Interval interval;
+  };
+  std::vector<Value> values;
+
+  void Add(const RuntimeVarIndexing& value, const Interval& interval);
+  // The interval of an unknown: of all that are of one tensor, at the same constant indices.
+  Interval Of(const RuntimeVarIndexing& unknown) const;
+  Assumption ToAssumption() const;
+  // `i in [0, 30]`, `i[.., 0] in [0, 8], i[.., 1] in [0, 3]`.
+  std::string ToString() const;
+};
+
+// Where all windows are inside.
+struct InsideConditions {
+  // Where starts are sums without wraps and other cases.
+  ValueCondition simple;
+  // As much around that as each value may have.
+  ValueCondition whole;
+};
+
 class IndexVectors {
  public:
-  // Unknown values are taken to be in `assumed`: what is said then holds where they are.
+  // What is said holds where unknowns are as assumed.
   IndexVectors(const HloInstruction& instruction, mlir::MLIRContext* context,
-               const Interval& assumed = Interval::All());
+               const Assumption& assumption = {});
 
   Answer AreSorted(StepBudget* budget) const;
   Answer AreInBounds(StepBudget* budget) const;
-  // The values of the unknowns, among the assumed ones, for which all windows are inside; none where
-  // that is not an interval of its own for each of them.
-  std::optional<Interval> ValuesInBounds() const;
-  // The values that starts may have along the smallest dimension; none where no dimension is indexed.
-  std::optional<Interval> SmallestStarts() const;
+  // Whether no two windows share an element of the operand. Where windows are not inside, they are
+  // left out, or what of them is outside.
+  Answer AreUnique(ScatterBounds bounds, StepBudget* budget) const;
+  // Where all windows are inside, with an interval for each unknown; none where that is not found.
+  static std::optional<InsideConditions> WhereInBounds(const HloInstruction& instruction,
+                                                       mlir::MLIRContext* context,
+                                                       StepBudget* budget);
   // What the vectors depend on that the module does not fix; empty where that is nothing.
   std::string Unknowns() const;
 
  private:
+  IndexVectors() = default;
+
   struct Component {
-    int64_t operand_dim = 0;
+    int64_t window_size = 1;
     int64_t last_start = 0;  // with which the window is inside
     bool is_batching = false;
   };
-  void AddCases(const HloInstruction& instruction, const Interval& assumed,
+  // A question about b < b', which differ first in dimension `dim`: their vectors differ by these
+  // intervals, component by component, and are both in those.
+  struct PairQuestion {
+    int dim = 0;
+    std::vector<Interval> differences;
+    std::vector<Interval> starts;
+  };
+  // Tells cases apart by scalars that are not known, or by nothing that is not known.
+  void AddCases(const HloInstruction& instruction, bool tells_apart, const Assumption& assumption,
                 mlir::MLIRContext* context);
-  // Whether vector b of one case is greater than vector b' of another, for some b < b' that differ
-  // first in dimension `dim`, in component `component` and in none before it.
-  Answer IsAfter(const IndexingMap& first, const IndexingMap& second, int dim, size_t component,
+  // Whether there is such a pair of b in one case and b' in another.
+  Answer HasPair(const IndexingMap& first, const IndexingMap& second, const PairQuestion& question,
                  StepBudget* budget) const;
+  // Answers whether there is no pair, in any two cases.
+  Answer HaveNoPair(const PairQuestion& question, StepBudget* budget) const;
+  // The values that starts may have along the smallest dimension; none where no dimension is indexed.
+  std::optional<Interval> SmallestStarts() const;
+  // The values of unknowns for which starts are inside, by what starts are where unknowns are in
+  // `assumed`: all that leave sums of one unknown inside, and those assumed of others.
+  std::optional<ValueCondition> InsideValues(const Interval& assumed) const;
 
   std::vector<Component> components_;
   // One for each case, from b to the components; runtime variables are the unknowns.
   std::vector<IndexingMap> cases_;
   RuntimeVarIndexings unknowns_;
-  Interval assumed_ = Interval::All();
+  std::vector<Interval> values_of_unknowns_;
   bool is_known_ = true;  // Whether the cases are all there are.
 };
 

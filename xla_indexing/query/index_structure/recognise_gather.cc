@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,14 +59,14 @@ std::string AndThen(const std::string& name, absl::string_view more) {
 
 }  // namespace
 
-Boxes BoxesOf(const std::vector<OperandIndexing>& maps, const Shape& operand) {
+Boxes BoxesOf(const std::vector<OperandIndexing>& maps, const Shape& operand, Outside outside) {
   Boxes all;
   for (const OperandIndexing& map : maps) {
     if (!map.map().constraints().empty()) {
       all.why_not = "a piece is no box";
       return all;
     }
-    MapBox box = BoxOfMap(map, operand);
+    MapBox box = BoxOfMap(map, operand, outside);
     if (box.IsBox() && !IsRounded(box.box)) {
       all.boxes.push_back(std::move(box.box));
       continue;
@@ -76,7 +77,7 @@ Boxes BoxesOf(const std::vector<OperandIndexing>& maps, const Shape& operand) {
     std::vector<OperandIndexing> pieces = AtMultiples(map);
     if (pieces.size() == 1) pieces = InAffineRuns(map);
     for (const OperandIndexing& part : pieces) {
-      MapBox of_part = BoxOfMap(part, operand);
+      MapBox of_part = BoxOfMap(part, operand, outside);
       if (!of_part.IsBox() || !part.map().constraints().empty()) why_not = of_part.why_not;
       parts.push_back(std::move(of_part.box));
     }
@@ -181,6 +182,15 @@ void RecogniseGather(const HloInstruction& gather, const std::vector<OperandInde
   const Shape& operand = gather.operand(0)->shape();
   Assembly assembly = AssemblyOf(maps, operand, SizesOfShape(gather.shape()), /*has_fill=*/false);
   if (!assembly.why_not.empty()) {
+    const std::optional<MovedBox> in_each =
+        maps.size() == 1 ? BoxInEachBatchElement(maps[0], operand) : std::nullopt;
+    if (in_each && CoversAll(*in_each, SizesOfShape(gather.shape()))) {
+      structure->form = IndexedForm::kDynamicSlice;
+      structure->name = NameOfBatch(NameOfBox(*in_each, operand));
+      structure->reason = "one start for each batch element";
+      structure->not_replaced = "it takes an operation for each start";
+      return;
+    }
     structure->reason =
         HasRuntimeValues(maps) ? "the indices depend on runtime values" : assembly.why_not;
     return;

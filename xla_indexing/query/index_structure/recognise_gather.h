@@ -11,6 +11,7 @@
 #include "xla_indexing/hlo/transforms/moved_box.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
+#include "xla_indexing/query/index_structure/box_of_map.h"
 #include "xla_indexing/query/index_structure/index_structure_answer.h"
 
 namespace xla_indexing::internal {
@@ -21,7 +22,8 @@ struct Boxes {
   std::string why_not;  // empty where all maps are boxes
 };
 
-Boxes BoxesOf(const std::vector<OperandIndexing>& maps, const Shape& operand);
+Boxes BoxesOf(const std::vector<OperandIndexing>& maps, const Shape& operand,
+              Outside outside = Outside::kNever);
 
 bool HasRuntimeStart(const MovedBox& box);
 

@@ -1,5 +1,6 @@
 #include "xla_indexing/query/index_structure/recognise_scatter.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,11 @@ bool IsPlacedByPad(const MovedBox& box) {
 
 }  // namespace
 
+bool Replaces(const HloInstruction& scatter) {
+  const HloInstruction* combiner = scatter.to_apply()->root_instruction();
+  return combiner->opcode() == HloOpcode::kParameter && combiner->parameter_number() == 1;
+}
+
 std::string NameOfUpdate(const MovedBox& box) {
   if (KindOfBox(box) == BoxKind::kDiagonal) return "diagonal dynamic-update-slice";
   const bool has_steps = absl::c_any_of(box.axes, [](const MovedAxis& axis) {
@@ -52,11 +58,11 @@ std::string NameOfUpdate(const MovedBox& box) {
 
 void RecogniseScatter(const HloInstruction& scatter, const std::vector<OperandIndexing>& maps,
                       IndexStructure* structure) {
-  const HloInstruction* combiner = scatter.to_apply()->root_instruction();
-  const bool replaces =
-      combiner->opcode() == HloOpcode::kParameter && combiner->parameter_number() == 1;
+  const bool replaces = Replaces(scatter);
   const HloInstruction& operand = *scatter.operand(0);
-  Boxes found = BoxesOf(maps, operand.shape());
+  const bool is_inside = structure->in_bounds.holds == Answer::kYes;
+  Boxes found =
+      BoxesOf(maps, operand.shape(), is_inside ? Outside::kAssumedNever : Outside::kNever);
   std::string why_not = found.why_not;
   if (structure->unique.holds != Answer::kYes) {
     why_not = structure->unique.reason;
@@ -70,6 +76,11 @@ void RecogniseScatter(const HloInstruction& scatter, const std::vector<OperandIn
   const bool is_pad = why_not.empty() && found.boxes.size() == 1 && HasOneValue(operand) &&
                       IsPlacedByPad(found.boxes[0]);
   structure->reason = ReasonOf(maps);
+  std::optional<MovedBox> in_each;
+  if (replaces && is_inside && maps.size() == 1) {
+    in_each = BoxInEachBatchElement(maps[0], operand.shape(), Outside::kAssumedNever);
+    if (in_each && !CoversAll(*in_each, SizesOfShape(scatter.operand(2)->shape()))) in_each.reset();
+  }
   if (why_not.empty()) structure->replacement.scatter = PlacedUpdates{found.boxes, is_pad};
   if (is_pad) {
     structure->form = IndexedForm::kPad;
@@ -85,6 +96,11 @@ void RecogniseScatter(const HloInstruction& scatter, const std::vector<OperandIn
     structure->name = "accumulation over disjoint windows";
     structure->reason = structure->unique.reason;
     structure->not_replaced = why_not;
+  } else if (in_each) {
+    structure->form = IndexedForm::kUpdate;
+    structure->name = NameOfBatch(NameOfUpdate(*in_each));
+    structure->reason = "one start for each batch element";
+    structure->not_replaced = "it takes an operation for each start";
   } else {
     structure->reason = HasRuntimeValues(maps) && structure->unique.holds != Answer::kNo
                             ? "the indices depend on runtime values"

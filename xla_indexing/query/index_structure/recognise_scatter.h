@@ -12,6 +12,9 @@
 
 namespace xla_indexing::internal {
 
+// Whether a scatter of one array puts its updates in place of what is there.
+bool Replaces(const HloInstruction& scatter);
+
 // The name of a scatter that replaces one box.
 std::string NameOfUpdate(const MovedBox& box);
 

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
@@ -23,8 +24,13 @@
 #include "xla_indexing/map/expr/components.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/map/sets/domain.h"
 #include "xla_indexing/ops/answers/parts/replica_map.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
+#include "xla_indexing/ops/values/element_value.h"
+#include "xla_indexing/query/index_structure/box_of_map.h"
+#include "xla_indexing/query/utilization/determined_variables.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -33,25 +39,29 @@ using ::mlir::AffineExpr;
 
 // Runtime variables take all their values together where there are no more than this.
 constexpr int64_t kMaxAssignments = 4096;
+// The maps of which each pair is asked whether they have a point in common.
+constexpr size_t kMaxDisjointMaps = 16;
 
 // What a runtime variable of a map depends on.
 struct Runtime {
   RuntimeVarIndexing binding;
   Interval bounds;
-  llvm::SmallVector<bool, 8> depends_on;  // by dimension, then range variable
+  llvm::SmallBitVector depends_on;  // by dimension, then range variable
   // No value of the tensor is outside the variable's interval, no element outside the tensor.
   bool is_certain = true;
 
-  bool IsFixed() const { return !llvm::is_contained(depends_on, true); }
-  bool DependsOnRanges(int num_dims) const {
-    return llvm::is_contained(llvm::ArrayRef(depends_on).drop_front(num_dims), true);
-  }
+  bool IsFixed() const { return depends_on.none(); }
+  bool DependsOnRanges(int num_dims) const { return depends_on.find_next(num_dims - 1) >= 0; }
 };
+
+// What is counted: elements of the operand, or pairs of an element of the output and one of these.
+enum class Counted : uint8_t { kElements, kPairs };
 
 // A map and its runtime variables, the last symbols of the map.
 class Access {
  public:
-  explicit Access(const OperandIndexing& indexing) : map_(MapOf(indexing)) {
+  Access(const OperandIndexing& indexing, Counted counted)
+      : map_(MapOf(indexing)), counted_(counted), is_of_one_device_(!indexing.replica_map()) {
     for (int i = 0; i < indexing.map().num_runtimes(); ++i) AddRuntime(indexing, i);
     // A constraint goes with each variable that is moved.
     while (llvm::any_of(Constraints(map_.constraints()),
@@ -65,21 +75,32 @@ class Access {
   bool IsCertain() const {
     return llvm::all_of(runtimes_, [](const Runtime& runtime) { return runtime.is_certain; });
   }
+  // Whether the map still mentions runtime variable i.
+  bool IsUsed(int i) const {
+    const int symbol = map_.num_ranges() + i;
+    return llvm::any_of(map_.results(), [&](AffineExpr e) { return HasSymbol(e, symbol); }) ||
+           llvm::any_of(map_.constraints(),
+                        [&](const Constraint& c) { return HasSymbol(c.expr, symbol); });
+  }
+  // The most that there is to count, whatever the values are.
+  Interval Most() const {
+    if (!is_of_one_device_) return Interval::AtLeast(0);
+    return DeterminedVariables(map_, ReadAt()).MostValues(counted_ == Counted::kPairs);
+  }
 
-  // Whether runtime variable i only moves the results.
+  // Whether runtime variable i only moves the results: they are sums g(d, s) + h(rt).
   bool OnlyMoves(int i) const {
-    const int variable = map_.num_dims() + map_.num_ranges() + i;
-    const auto has = [&](AffineExpr expr) {
-      return llvm::is_contained(VariablesOf(expr, map_.num_dims()), variable);
-    };
+    const int first_runtime = map_.num_dims() + map_.num_ranges();
+    const auto is_runtime = [&](int variable) { return variable >= first_runtime; };
+    const auto has = [&](AffineExpr expr) { return HasSymbol(expr, map_.num_ranges() + i); };
     if (llvm::any_of(map_.constraints(), [&](const Constraint& c) { return has(c.expr); })) {
       return false;
     }
-    const AffineExpr symbol = mlir::getAffineSymbolExpr(map_.num_ranges() + i, map_.context());
     return llvm::all_of(map_.results(), [&](AffineExpr result) {
       const LinearSum sum = LinearSum::FromExpr(result);
       return sum.valid() && llvm::all_of(sum.terms(), [&](const Term& term) {
-               return term.atom == symbol || !has(term.atom);
+               return !has(term.atom) ||
+                      llvm::all_of(VariablesOf(term.atom, map_.num_dims()), is_runtime);
              });
     });
   }
@@ -144,8 +165,9 @@ class Access {
     runtime.bounds = map.runtimes()[i].bounds;
     // On which device something is read is as good as on which element.
     const bool is_remote = static_cast<bool>(runtime.binding.device);
-    runtime.depends_on.assign(map_.num_dims() + map_.num_ranges(), is_remote);
-    runtime.is_certain = runtime.binding.ValueRange().IsSubsetOf(runtime.bounds);
+    runtime.depends_on.resize(map_.num_dims() + map_.num_ranges(), is_remote);
+    runtime.is_certain = runtime.binding.ValueRange().IsSubsetOf(runtime.bounds) ||
+                         ValuesOfRuntime(indexing, i).IsSubsetOf(runtime.bounds);
     ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
     const bool is_empty = map.IsKnownEmpty();
     const absl::Span<const int64_t> sizes = runtime.binding.shape().dimensions();
@@ -160,21 +182,25 @@ class Access {
       for (const int variable : VariablesOf(expr, map.num_dims())) {
         const int earlier = variable - map.num_dims() - map.num_ranges();
         if (earlier < 0) {
-          runtime.depends_on[variable] = true;
-          continue;
-        }
-        for (size_t k = 0; k < runtime.depends_on.size(); ++k) {
-          runtime.depends_on[k] |= runtimes_[earlier].depends_on[k];
+          runtime.depends_on.set(variable);
+        } else {
+          runtime.depends_on |= runtimes_[earlier].depends_on;
         }
       }
     }
     runtimes_.push_back(std::move(runtime));
   }
 
+  std::vector<llvm::SmallBitVector> ReadAt() const {
+    std::vector<llvm::SmallBitVector> read_at;
+    for (const Runtime& runtime : runtimes_) read_at.push_back(runtime.depends_on);
+    return read_at;
+  }
+
   // Simplifies a constraint v + L in [a, b], where L is a combination of runtime variables that do
   // not depend on v: v' = v + L becomes the variable, if v' - L is in v's interval for all v' in
-  // [a, b]. Where v is a dimension, the other dimensions have to determine L, so that L depends on
-  // no range variable. Returns whether that was done.
+  // [a, b]. Where v is a dimension and pairs are counted, the other dimensions and the element of the
+  // operand have to determine L. Returns whether that was done.
   bool MoveVariable(const Constraint& constraint) {
     const LinearSum sum = LinearSum::FromExpr(constraint.expr);
     const int first_runtime = map_.num_dims() + map_.num_ranges();
@@ -200,11 +226,18 @@ class Access {
     for (const Runtime& runtime : runtimes_) {
       if (runtime.depends_on[*moved]) return false;
     }
-    const auto depends_on_ranges = [&](const Term& term) {
-      const int runtime = VariablesOf(term.atom, map_.num_dims())[0] - first_runtime;
-      return runtimes_[runtime].DependsOnRanges(map_.num_dims());
-    };
-    if (is_dim && llvm::any_of(rest.terms(), depends_on_ranges)) return false;
+    if (is_dim && counted_ == Counted::kPairs) {
+      llvm::SmallBitVector others(first_runtime);
+      others.set(0, map_.num_dims());
+      others.reset(*moved);
+      llvm::SmallBitVector needed(first_runtime);
+      for (const Term& term : rest.terms()) {
+        needed |= runtimes_[VariablesOf(term.atom, map_.num_dims())[0] - first_runtime].depends_on;
+      }
+      if (!DeterminedVariables(map_, ReadAt()).ResultsDetermine(std::move(others), needed)) {
+        return false;
+      }
+    }
     const AffineExpr offset = rest.ToExpr(map_.context());
     const Interval& bounds = BoundsOf(map_, *moved);
     ExprSimplifier simplifier(map_.context(), map_.DimBounds(), map_.SymbolBounds());
@@ -228,6 +261,9 @@ class Access {
   }
 
   IndexingMap map_;
+  const Counted counted_;
+  // Values differ from device to device.
+  const bool is_of_one_device_;
   std::vector<Runtime> runtimes_;
 };
 
@@ -236,7 +272,9 @@ template <typename IsFree>
 std::optional<IndexingMap> WithoutRuntimes(const Access& access, IsFree is_free) {
   llvm::SmallVector<std::optional<int64_t>, 4> values;
   for (int i = 0; i < access.num_runtimes(); ++i) {
-    if (!access.OnlyMoves(i) || !is_free(access.runtimes()[i])) return std::nullopt;
+    if (access.IsUsed(i) && (!access.OnlyMoves(i) || !is_free(access.runtimes()[i]))) {
+      return std::nullopt;
+    }
     values.push_back(access.SomeValue(i));
     if (!values.back()) return std::nullopt;
   }
@@ -319,9 +357,11 @@ bool ValuesRestrictTheDomain(const Access& access) {
   const IndexingMap& map = access.map();
   return llvm::any_of(map.constraints(), [&](const Constraint& constraint) {
     return llvm::any_of(VariablesOf(constraint.expr, map.num_dims()), [&](int variable) {
-      return variable >= map.num_dims() + map.num_ranges() ||
-             llvm::any_of(access.runtimes(),
-                          [&](const Runtime& runtime) { return runtime.depends_on[variable]; });
+      if (variable >= map.num_dims() + map.num_ranges()) return true;
+      for (int i = 0; i < access.num_runtimes(); ++i) {
+        if (access.IsUsed(i) && access.runtimes()[i].depends_on.test(variable)) return true;
+      }
+      return false;
     });
   });
 }
@@ -339,9 +379,10 @@ std::optional<IndexingMap> AtOnePlace(const Access& access, bool fix_dims) {
   }
   std::optional<IndexingMap> at = access.At(values);
   if (!at) return std::nullopt;
-  for (const Runtime& runtime : access.runtimes()) {
+  for (int i = 0; i < access.num_runtimes(); ++i) {
+    if (!access.IsUsed(i)) continue;
     for (int v = fix_dims ? 0 : map.num_dims(); v < map.num_dims() + map.num_ranges(); ++v) {
-      if (!runtime.depends_on[v]) continue;
+      if (!access.runtimes()[i].depends_on.test(v)) continue;
       Interval& bounds = v < map.num_dims() ? at->mutable_dim(v).bounds
                                             : at->mutable_range(v - map.num_dims()).bounds;
       if (!bounds.has_lower()) return std::nullopt;
@@ -356,20 +397,7 @@ std::optional<IndexingMap> AtOnePlace(const Access& access, bool fix_dims) {
 Interval BoundElements(const Access& access, StepBudget* budget) {
   Interval least = Interval::Point(0);
   if (const auto map = AtOnePlace(access, /*fix_dims=*/true)) least = CountImage(*map, budget);
-  // There are no more pairs than points that tell the results and the values apart.
-  const IndexingMap& map = access.map();
-  llvm::SmallVector<bool, 8> matters(map.num_dims() + map.num_symbols());
-  for (const AffineExpr result : map.results()) {
-    for (const int v : VariablesOf(result, map.num_dims())) matters[v] = true;
-  }
-  Interval values = Interval::Point(1);
-  for (int v = 0; v < map.num_dims() + map.num_ranges(); ++v) {
-    const bool is_used = matters[v] || llvm::any_of(access.runtimes(), [&](const Runtime& runtime) {
-                           return runtime.depends_on[v];
-                         });
-    if (is_used) values = values.Mul(CountOf(BoundsOf(map, v)));
-  }
-  return CountBetween(least, CountImage(map, budget)).Intersect(CountUpTo(values));
+  return CountBetween(least, CountImage(access.map(), budget)).Intersect(CountUpTo(access.Most()));
 }
 
 Interval ElementsOf(const Access& access, StepBudget* budget) {
@@ -394,22 +422,118 @@ std::optional<Interval> ReadsWhateverTheValues(const Access& access, StepBudget*
   return CountPairs(*map, budget);
 }
 
-// Bounds on the reads of one map: what is read with the values of one place, and no more than
-// there are points.
+// Bounds on the reads of one map: what is read with the values of one place, and the most.
 Interval BoundReads(const Access& access, StepBudget* budget) {
-  const IndexingMap& map = access.map();
   Interval least = Interval::Point(0);
   if (const auto some = AtOnePlace(access, /*fix_dims=*/false)) least = CountPairs(*some, budget);
-  Interval points = Interval::Point(1);
-  for (int v = 0; v < map.num_dims() + map.num_ranges(); ++v) {
-    points = points.Mul(CountOf(BoundsOf(map, v)));
-  }
-  return CountBetween(least, CountPairs(map, budget)).Intersect(CountUpTo(points));
+  return CountBetween(least, CountPairs(access.map(), budget)).Intersect(CountUpTo(access.Most()));
 }
 
 // Whether each element of the output reads one of the operand, and each of that is read by one.
 bool ReadsEachOnce(const OperandIndexing* indexing) {
   return indexing->IsKnownBijection() && indexing->IsExact();
+}
+
+// Whether a map takes floors or remainders of dimensions.
+bool TakesDigits(const IndexingMap& map) {
+  const auto is_variable = [](const Term& term) { return IsVariable(term.atom); };
+  const auto takes = [&](AffineExpr e) {
+    return !llvm::all_of(LinearSum::FromExpr(e).terms(), is_variable);
+  };
+  return llvm::any_of(map.results(), takes) ||
+         llvm::any_of(map.constraints(), [&](const Constraint& c) { return takes(c.expr); });
+}
+
+// The map from an output of these sizes with its dimensions in digits, where there are any.
+OperandIndexing InDigits(const OperandIndexing& indexing, const std::vector<int64_t>& sizes) {
+  const std::optional<DigitShape> digits = CommonDigits({indexing}, sizes);
+  std::optional<OperandIndexing> from;
+  if (digits) from = FromDigits(indexing, *digits);
+  return from ? *std::move(from) : indexing;
+}
+
+// The map from the output as one dimension: (d0) -> (d0 floordiv 6, d0 mod 6) to [2, 6], and on.
+std::optional<OperandIndexing> FromOneDimension(const OperandIndexing& indexing,
+                                                const std::vector<int64_t>& sizes) {
+  mlir::MLIRContext* context = indexing.map().context();
+  llvm::SmallVector<AffineExpr, 4> indices(sizes.size());
+  int64_t weight = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    const AffineExpr position = mlir::getAffineDimExpr(0, context);
+    const AffineExpr from_weight = weight > 0 ? FloorDiv(position, weight) : AffineExpr();
+    if (!from_weight || sizes[i] <= 0) return std::nullopt;
+    indices[i] = i == 0 ? from_weight : Mod(from_weight, sizes[i]);
+    const std::optional<int64_t> next = CheckedMul(weight, sizes[i]);
+    if (!indices[i] || !next) return std::nullopt;
+    weight = *next;
+  }
+  const IndexingMap to_output(kPartsFit, mlir::AffineMap::get(1, 0, indices, context),
+                              {{Interval::OfSize(weight), {}}}, {}, {}, {});
+  auto composed = ComposeOperandIndexing(OperandIndexing(kPartsFit, to_output), indexing);
+  if (!composed.ok()) return std::nullopt;
+  composed->Simplify();
+  return InDigits(*composed, {weight});
+}
+
+// The map from an output whose dimensions are those digits of which the map takes floors and
+// remainders, so that it has a variable for each: the result of a scatter may be reshaped. Elements of
+// the output keep their number.
+OperandIndexing FromDigitsOf(const OperandIndexing& indexing, const Shape& output) {
+  if (!TakesDigits(indexing.map())) return indexing;
+  const std::vector<int64_t> sizes(output.dimensions().begin(), output.dimensions().end());
+  OperandIndexing in_digits = InDigits(indexing, sizes);
+  if (!TakesDigits(in_digits.map())) return in_digits;
+  std::optional<OperandIndexing> from_one = FromOneDimension(indexing, sizes);
+  return from_one && !TakesDigits(from_one->map()) ? *std::move(from_one) : in_digits;
+}
+
+// Whether no element of the output reads through both maps, which have no range variables, whatever
+// the values: equal bindings are one value.
+bool AreDisjoint(const OperandIndexing& a, const OperandIndexing& b, StepBudget* budget) {
+  if (a.replica_map() != nullptr || b.replica_map() != nullptr) return false;
+  const IndexingMap& first = a.map();
+  const IndexingMap& second = b.map();
+  Variables dims(first.dims());
+  for (int i = 0; i < first.num_dims(); ++i) {
+    dims[i].bounds = dims[i].bounds.Intersect(second.dims()[i].bounds);
+    if (dims[i].bounds.IsEmpty()) return true;
+  }
+  Variables runtimes(first.runtimes());
+  llvm::SmallVector<AffineExpr, 4> symbols_of_second;
+  for (int i = 0; i < second.num_runtimes(); ++i) {
+    const Interval& bounds = second.runtimes()[i].bounds;
+    auto same =
+        static_cast<size_t>(llvm::find(a.bindings(), b.bindings()[i]) - a.bindings().begin());
+    if (same < a.bindings().size()) {
+      runtimes[same].bounds = runtimes[same].bounds.Intersect(bounds);
+      if (runtimes[same].bounds.IsEmpty()) return true;
+    } else {
+      same = runtimes.size();
+      runtimes.push_back({bounds, {}});
+    }
+    symbols_of_second.push_back(mlir::getAffineSymbolExpr(same, first.context()));
+  }
+  const auto no_results = mlir::AffineMap::get(dims.size(), runtimes.size(), first.context());
+  IndexingMap both(kPartsFit, no_results, std::move(dims), {}, std::move(runtimes),
+                   Constraints(first.constraints()));
+  for (const Constraint& constraint : second.constraints()) {
+    const AffineExpr expr = Substitute(constraint.expr, {}, symbols_of_second);
+    if (!expr) return false;
+    both.AddConstraint(kPartsFit, expr, constraint.interval);
+  }
+  return DomainHasIntegerPoint(both, budget) == Answer::kNo;
+}
+
+// Whether each element of the output reads one element through these maps together, or none.
+bool ReadOneAtMost(llvm::ArrayRef<const OperandIndexing*> maps, StepBudget* budget) {
+  if (maps.size() > kMaxDisjointMaps) return false;
+  for (size_t i = 0; i < maps.size(); ++i) {
+    if (maps[i]->IsUnknown() || maps[i]->map().num_ranges() > 0) return false;
+    for (size_t k = 0; k < i; ++k) {
+      if (!AreDisjoint(*maps[i], *maps[k], budget)) return false;
+    }
+  }
+  return true;
 }
 
 bool HasUnboundedSize(const Shape& shape) { return !shape.ElementCount().ok(); }
@@ -434,7 +558,7 @@ Interval CountElementsRead(llvm::ArrayRef<const OperandIndexing*> maps, const Sh
   std::vector<IndexingMap> without_values;  // exact, and of no runtime variables
   std::vector<Access> all;
   for (const OperandIndexing* map : maps) {
-    all.emplace_back(*map);
+    all.emplace_back(*map, Counted::kElements);
     if (!map->IsExact()) continue;
     exact.emplace_back(all.back());
     if (map->bindings().empty()) without_values.push_back(all.back().map());
@@ -491,7 +615,8 @@ Interval CountReads(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& ou
       sum = sum.Add(CountElements(output));
       continue;
     }
-    Access access(*indexing);
+    const bool has_values = !indexing->bindings().empty();
+    Access access(has_values ? FromDigitsOf(*indexing, output) : *indexing, Counted::kPairs);
     if (const std::optional<Interval> count = ReadsWhateverTheValues(access, budget)) {
       sum = sum.Add(indexing->IsExact() ? *count : CountUpTo(*count));
     } else if (indexing->IsExact()) {
@@ -509,6 +634,8 @@ Interval CountReads(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& ou
       });
   if (over_values) return sum.Add(*over_values);
   for (const Access& access : with_values) sum = sum.Add(BoundReads(access, budget));
+  // Pieces of one relation, for some values each.
+  if (ReadOneAtMost(maps, budget)) sum = sum.Intersect(CountUpTo(CountElements(output)));
   return sum;
 }
 

@@ -16,8 +16,13 @@
 //   - d - rt in [a, b], where rt + [a, b] is within d's interval, is d' in [a, b] with d = d' + rt.
 //     Here rt may depend on other dimensions, but not on this one.
 //   - Variables that have one value for all points, and few values together, take each of these.
-//   - Otherwise the interval reaches from what is read at least, whatever the values, to what is
-//     read where they are free for every point.
+//   - Otherwise the interval reaches from what is read at least, whatever the values, to the least
+//     of: what is read where they are free for every point; the values of variables that determine
+//     the others (query/utilization/determined_variables.h); the elements of the output, where each
+//     reads through one map.
+//
+// Values are in intervals where what computes them says so (ops/values/element_value.h): an update
+// whose index is clamped is not dropped.
 //
 // A map that is over-approximate counts for the most and not for the least.
 //
