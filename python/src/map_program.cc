@@ -283,7 +283,7 @@ absl::Status MapProgram::Run(size_t num_rows, absl::Span<const Source> sources, 
     return absl::OkStatus();
   };
   while ((block.count = points->Fill(columns.get(), rows.data())) > 0) {
-    if (QuestionBudget::IsSpent()) return absl::CancelledError("the question was stopped");
+    if (absl::Status status = QuestionBudget::CheckGoesOn(); !status.ok()) return status;
     std::fill_n(is_inside.begin(), block.count, 1);
     points->KeepWithinIntervals(columns.get(), block.count, is_inside.data());
     if (absl::Status status = run(0, first_of_results_); !status.ok()) return status;

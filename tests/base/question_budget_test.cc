@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "gtest/gtest.h"
 
 namespace xla_indexing {
@@ -117,6 +118,7 @@ TEST(QuestionBudgetTest, AWatchStopsTheWorkOfItsThread) {
     }
     EXPECT_EQ(shares.size(), 2);
     EXPECT_TRUE(QuestionBudget::IsSpent());
+    EXPECT_EQ(QuestionBudget::CheckGoesOn().code(), absl::StatusCode::kCancelled);
     EXPECT_EQ(QuestionBudget::Left(), 0);
     // No budget of the thread has anything from then on.
     QuestionBudget::RefundTo(left);
@@ -125,6 +127,7 @@ TEST(QuestionBudgetTest, AWatchStopsTheWorkOfItsThread) {
   }
   EXPECT_GT(shares[1], shares[0]);
   EXPECT_LE(shares[1], 1);
+  EXPECT_TRUE(QuestionBudget::CheckGoesOn().ok());
   EXPECT_TRUE(QuestionBudget::Spend());
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
 namespace xla_indexing {
@@ -75,6 +76,11 @@ bool QuestionBudget::IsStopped() {
   const auto left = static_cast<double>(open_budget.left);
   watched.is_stopped = watched.watch->should_stop_(open_budget.is_open ? 1 - left / steps : 0.0);
   return watched.is_stopped;
+}
+
+absl::Status QuestionBudget::CheckGoesOn() {
+  if (watched.watch == nullptr || !IsStopped()) return absl::OkStatus();
+  return absl::CancelledError("the question was stopped");
 }
 
 bool QuestionBudget::Spend(int64_t steps) {

@@ -28,6 +28,7 @@
 #include <string>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 
 namespace xla_indexing {
 
@@ -66,6 +67,10 @@ class QuestionBudget {
     bool is_first_;
     friend class QuestionBudget;
   };
+
+  // Cancelled where a watch has stopped the work of this thread: for whoever goes over the many parts
+  // of an answer, each of which still takes a moment.
+  static absl::Status CheckGoesOn();
 
   // Gives back what was taken since Left() was `left`, where that was not nothing: for a question
   // that is answered anew, whose first answer is thrown away.

@@ -47,6 +47,7 @@ absl::StatusOr<InstructionIndexing> WalkInShares(size_t count, int64_t max_steps
     last_share = share;
     std::vector<size_t> stopped;
     for (const size_t i : open) {
+      if (absl::Status status = QuestionBudget::CheckGoesOn(); !status.ok()) return status;
       absl::StatusOr<TraversalResult> walked = walk(i, share);
       if (!walked.ok()) return walked.status();
       max_steps -= walked->is_whole ? walked->steps : share;

@@ -166,6 +166,7 @@ absl::StatusOr<std::vector<OperandUtilization>> UtilizationCounter::Count(
   const IndexingEntry* last = nullptr;
   for (const IndexingEntry& entry : counted) {
     absl::Status status = CheckLeaves(entry, result_, operands_);
+    status.Update(QuestionBudget::CheckGoesOn());
     if (!status.ok()) return status;
     const Shape& operand = ShapeOfLeaf(operands_, entry.operand, entry.operand_leaf);
     const Shape& output =
