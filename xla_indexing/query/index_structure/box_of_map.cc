@@ -11,14 +11,19 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
+#include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
 
 namespace xla_indexing::internal {

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/transforms/replace_indexed.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/map/indexing_map.h"

@@ -106,16 +106,20 @@ std::string NameWhereInside(const HloInstruction& instruction,
 void AddConditions(const HloInstruction& instruction, const std::vector<OperandIndexing>* maps,
                    ScatterBounds bounds, mlir::MLIRContext* context, StepBudget* budget,
                    IndexStructure* structure) {
-  const auto inside = IndexVectors::WhereInBounds(instruction, context, budget);
-  if (!inside) return;
+  const auto simple = IndexVectors::WhereInBounds(instruction, context, budget);
+  if (!simple) return;
   const bool is_gather = instruction.opcode() == HloOpcode::kGather;
   const auto say = [](const ValueCondition& condition, IndexProperty* property) {
     property->where = condition.ToString();
     absl::StrAppend(&property->reason, "; yes where ", property->where);
   };
-  if (structure->in_bounds.holds == Answer::kUndecided) say(inside->whole, &structure->in_bounds);
+  ValueCondition whole = *simple;
+  if (structure->in_bounds.holds == Answer::kUndecided) {
+    whole = IndexVectors::Widened(instruction, *simple, context, budget);
+    say(whole, &structure->in_bounds);
+  }
   const auto say_if = [&](const auto& holds, IndexProperty* property) {
-    for (const ValueCondition* condition : {&inside->whole, &inside->simple}) {
+    for (const ValueCondition* condition : {&std::as_const(whole), &*simple}) {
       if (property->holds != Answer::kUndecided) return;
       if (holds(IndexVectors(instruction, context, condition->ToAssumption())) != Answer::kYes) {
         continue;
@@ -133,9 +137,9 @@ void AddConditions(const HloInstruction& instruction, const std::vector<OperandI
       (!is_gather && structure->unique.where.empty() && structure->unique.holds != Answer::kYes)) {
     return;
   }
-  const std::string name = NameWhereInside(instruction, Assuming(*maps, inside->simple));
+  const std::string name = NameWhereInside(instruction, Assuming(*maps, *simple));
   if (name.empty()) return;
-  structure->where = inside->simple.ToString();
+  structure->where = simple->ToString();
   structure->name = absl::StrCat(name, " where ", structure->where);
   structure->not_replaced =
       is_gather ? "starts are clamped one by one elsewhere" : "windows are dropped elsewhere";

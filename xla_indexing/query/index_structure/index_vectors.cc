@@ -33,6 +33,9 @@ using ::mlir::AffineExpr;
 constexpr size_t kMaxVectorCases = 32;
 // The ways in which unknowns of two vectors are one element or not.
 constexpr size_t kMaxWays = 16;
+// Bounds on what is asked to widen a condition.
+constexpr int kMaxWidenings = 256;
+constexpr int64_t kMaxStep = int64_t{1} << 61;
 // The remainders that are compared.
 constexpr size_t kMaxResidues = 12;
 
@@ -290,43 +293,54 @@ std::optional<ValueCondition> IndexVectors::InsideValues(const Interval& assumed
   return condition;
 }
 
-std::optional<InsideConditions> IndexVectors::WhereInBounds(const HloInstruction& instruction,
-                                                            mlir::MLIRContext* context,
-                                                            StepBudget* budget) {
+std::optional<ValueCondition> IndexVectors::WhereInBounds(const HloInstruction& instruction,
+                                                          mlir::MLIRContext* context,
+                                                          StepBudget* budget) {
   // Sums of small numbers do not wrap, so that starts are seen to be sums; these hold for all values
   // that the condition has, as is seen where these are assumed.
   const std::optional<Interval> starts = IndexVectors(instruction, context).SmallestStarts();
   if (!starts || starts->IsEmpty()) return std::nullopt;
-  const std::optional<ValueCondition> simple =
+  std::optional<ValueCondition> condition =
       IndexVectors(instruction, context, [&](const RuntimeVarIndexing&) {
         return *starts;
       }).InsideValues(*starts);
-  if (!simple || simple->values.empty()) return std::nullopt;
-  const auto holds = [&](const ValueCondition& condition) {
-    const IndexVectors inside(instruction, context, condition.ToAssumption());
-    return !inside.cases_.empty() && inside.AreInBounds(budget) == Answer::kYes;
-  };
-  if (!holds(*simple)) return std::nullopt;
-  // What holds for an interval holds for its parts, so that steps that double and then halve lead to
-  // the greatest.
-  ValueCondition whole = *simple;
-  for (auto& [value, interval] : whole.values) {
+  if (!condition || condition->values.empty() ||
+      !AreInBoundsWhere(instruction, *condition, context, budget)) {
+    return std::nullopt;
+  }
+  return condition;
+}
+
+bool IndexVectors::AreInBoundsWhere(const HloInstruction& instruction,
+                                    const ValueCondition& condition, mlir::MLIRContext* context,
+                                    StepBudget* budget) {
+  const IndexVectors inside(instruction, context, condition.ToAssumption());
+  return !inside.cases_.empty() && inside.AreInBounds(budget) == Answer::kYes;
+}
+
+ValueCondition IndexVectors::Widened(const HloInstruction& instruction,
+                                     const ValueCondition& condition, mlir::MLIRContext* context,
+                                     StepBudget* budget) {
+  ValueCondition widened = condition;
+  int questions = 0;
+  for (auto& [value, interval] : widened.values) {
     const Interval possible = value.ValueRange();
     for (const bool is_up : {true, false}) {
       bool grows = true;
-      for (int64_t step = 1; step > 0; step = grows ? step * 2 : step / 2) {
+      for (int64_t step = 1; step > 0 && step < kMaxStep && questions < kMaxWidenings;
+           step = grows ? step * 2 : step / 2) {
         const Interval before = interval;
-        const Interval more = is_up ? interval.Add(Interval::Closed(0, step))
-                                    : interval.Add(Interval::Closed(-step, 0));
-        interval = more.Intersect(possible);
+        const Interval steps = is_up ? Interval::Closed(0, step) : Interval::Closed(-step, 0);
+        interval = before.Add(steps).Intersect(possible);
         if (interval == before) break;
-        if (holds(whole)) continue;
+        ++questions;
+        if (AreInBoundsWhere(instruction, widened, context, budget)) continue;
         interval = before;
         grows = false;
       }
     }
   }
-  return InsideConditions{*simple, std::move(whole)};
+  return widened;
 }
 
 namespace {

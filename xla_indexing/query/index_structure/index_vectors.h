@@ -47,14 +47,6 @@ struct ValueCondition {
   std::string ToString() const;
 };
 
-// Where all windows are inside.
-struct InsideConditions {
-  // Where starts are sums without wraps and other cases.
-  ValueCondition simple;
-  // As much around that as each value may have.
-  ValueCondition whole;
-};
-
 class IndexVectors {
  public:
   // What is said holds where unknowns are as assumed.
@@ -66,10 +58,16 @@ class IndexVectors {
   // Whether no two windows share an element of the operand. Where windows are not inside, they are
   // left out, or what of them is outside.
   Answer AreUnique(ScatterBounds bounds, StepBudget* budget) const;
-  // Where all windows are inside, with an interval for each unknown; none where that is not found.
-  static std::optional<InsideConditions> WhereInBounds(const HloInstruction& instruction,
-                                                       mlir::MLIRContext* context,
-                                                       StepBudget* budget);
+  // Where all windows are inside, and starts are sums that do not wrap, with an interval for each
+  // unknown; none where that is not found.
+  static std::optional<ValueCondition> WhereInBounds(const HloInstruction& instruction,
+                                                     mlir::MLIRContext* context,
+                                                     StepBudget* budget);
+  // Intervals around those of a condition under which all windows are inside, each as large as it can
+  // be: what holds for an interval holds for its parts, so that steps that double and then halve lead
+  // to the largest.
+  static ValueCondition Widened(const HloInstruction& instruction, const ValueCondition& condition,
+                                mlir::MLIRContext* context, StepBudget* budget);
   // What the vectors depend on that the module does not fix; empty where that is nothing.
   std::string Unknowns() const;
 
@@ -96,6 +94,8 @@ class IndexVectors {
                  StepBudget* budget) const;
   // Answers whether there is no pair, in any two cases.
   Answer HaveNoPair(const PairQuestion& question, StepBudget* budget) const;
+  static bool AreInBoundsWhere(const HloInstruction& instruction, const ValueCondition& condition,
+                               mlir::MLIRContext* context, StepBudget* budget);
   // The values that starts may have along the smallest dimension; none where no dimension is indexed.
   std::optional<Interval> SmallestStarts() const;
   // The values of unknowns for which starts are inside, by what starts are where unknowns are in

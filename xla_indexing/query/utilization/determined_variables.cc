@@ -11,6 +11,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/map/count/count_points.h"
+#include "xla_indexing/map/expr/components.h"
 #include "xla_indexing/map/expr/expr_util.h"
 
 namespace xla_indexing::internal {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/indexing_map.h"
