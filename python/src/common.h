@@ -176,11 +176,24 @@ struct Context {
 };
 using SharedContext = std::shared_ptr<Context>;
 
+// The lock of a context. FailedPrecondition where this thread has one already: where a signal's
+// handler asks a question while its thread waits for the answer to another.
+class ContextLock {
+ public:
+  explicit ContextLock(Context& context);
+  ~ContextLock();
+  ContextLock(const ContextLock&) = delete;
+  ContextLock& operator=(const ContextLock&) = delete;
+
+ private:
+  Context& context_;
+};
+
 // Runs `work` without the GIL, while no other thread uses the context.
 template <typename Work>
 auto Locked(Context& context, Work&& work) {
   return Interruptible([&] {
-    const std::lock_guard<std::mutex> lock(context.mutex);
+    const ContextLock lock(context);
     return std::forward<Work>(work)();
   });
 }

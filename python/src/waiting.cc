@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "python/src/common.h"
 
 namespace xla_indexing::python {
@@ -27,6 +28,26 @@ bool Waiting::ShouldStop(double share) {
 void Waiting::Finish() {
   if (progress_.is_valid()) progress_.attr("end")();
   if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
+}
+
+namespace {
+
+thread_local bool has_context = false;
+
+}  // namespace
+
+ContextLock::ContextLock(Context& context) : context_(context) {
+  if (has_context) {
+    throw StatusError(absl::FailedPreconditionError(
+        "a question is asked while its thread waits for the answer to another one"));
+  }
+  context_.mutex.lock();
+  has_context = true;
+}
+
+ContextLock::~ContextLock() {
+  has_context = false;
+  context_.mutex.unlock();
 }
 
 }  // namespace xla_indexing::python
