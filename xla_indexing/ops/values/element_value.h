@@ -53,6 +53,11 @@ struct LoopState {
   // What is known of a leaf of a parameter of the computation that the loop is in, a scalar; null where
   // nothing is.
   std::function<PassedScalar(const HloInstruction& parameter, int64_t leaf)> passed;
+  // How often a loop that is reached by these calls runs, over the variables of the domain; nothing where
+  // that is not known.
+  std::function<std::optional<ValueCases>(const HloInstruction& loop, const CallPath& path,
+                                          const Domain& domain)>
+      iterations;
 };
 
 // Whether more may be known of an element of this instruction, to which no call leads, than that it

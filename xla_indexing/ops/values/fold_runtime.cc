@@ -102,16 +102,24 @@ std::optional<FoldedVariable> FindReplacement(const OperandIndexing& indexing, i
   const RuntimeVarIndexing& binding = indexing.bindings()[i];
   const ElementType type = binding.shape().element_type();
   if (map.IsKnownEmpty() || !(IsIntegral(type) || IsPred(type))) return std::nullopt;
-  if (binding.value.kind() == ValueFunction::Kind::kIterations) return std::nullopt;
   // What is computed in a given iteration of a loop is not followed.
   if (static_cast<int64_t>(binding.element.size()) != binding.shape().rank()) return std::nullopt;
+  Domain domain = Domain::Of(map);
+  domain.runtimes.truncate(i);
+  if (binding.value.kind() == ValueFunction::Kind::kIterations) {
+    if (!options.loop.iterations) return std::nullopt;
+    std::optional<ValueCases> iterations =
+        options.loop.iterations(*binding.instruction, binding.call_path, domain);
+    if (!iterations) return std::nullopt;
+    FoldedVariable replacement;
+    replacement.cases = *std::move(iterations);
+    return replacement;
+  }
   // What nothing is known of stays as it is.
   if (!options.rebind_through_data_movement && binding.call_path.empty() &&
       !MayBeFollowed(*binding.instruction)) {
     return std::nullopt;
   }
-  Domain domain = Domain::Of(map);
-  domain.runtimes.truncate(i);
   ElementEvaluator evaluator(std::move(domain), map.context(), options.loop);
   evaluator.AssumeOfUnknowns(options.assumed_values);
   FoldedVariable replacement;
