@@ -58,6 +58,11 @@ struct LoopState {
   std::function<std::optional<ValueCases>(const HloInstruction& loop, const CallPath& path,
                                           const Domain& domain)>
       iterations;
+  // The value of a leaf of its state, a scalar, at the beginning of iteration k, likewise; null where that
+  // is not known.
+  std::function<mlir::AffineExpr(const HloInstruction& loop, const CallPath& path,
+                                 const Domain& domain, int64_t leaf, mlir::AffineExpr k)>
+      in_iteration;
 };
 
 // Whether more may be known of an element of this instruction, to which no call leads, than that it

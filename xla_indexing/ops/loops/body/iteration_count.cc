@@ -66,16 +66,16 @@ class CountedLeaves {
   }
 
   // The value of a leaf in iteration k; null where it is not known.
-  AffineExpr ValueOf(int64_t leaf) {
+  AffineExpr ValueOf(int64_t leaf, AffineExpr k) {
     const std::optional<int64_t> step = StepOf(leaf);
-    return step ? Add(StartOf(leaf), Scale(IterationNumber(), *step)) : AffineExpr();
+    return step ? Add(StartOf(leaf), Scale(k, *step)) : AffineExpr();
   }
 
   // Whether the condition holds in each iteration of these.
   ValueCases Condition(const Interval& numbers) {
     LoopState state;
     state.loop = &loop_;
-    state.value = [&](int64_t leaf) { return ValueOf(leaf); };
+    state.value = [&](int64_t leaf) { return ValueOf(leaf, IterationNumber()); };
     state.is_initial = [&](int64_t leaf) { return bool{counted_.passes_through[leaf]}; };
     Domain domain = domain_;
     domain.dims.push_back({numbers, {}});
@@ -166,6 +166,7 @@ std::optional<ValueCases> IterationsOf(const HloInstruction& loop, const Counted
   const std::optional<int64_t> most = leaves.MostIterations();
   if (!most) return std::nullopt;
   const ValueCases condition = leaves.Condition(Interval::Closed(0, *most));
+  if (condition.size() == 1 && condition[0].value == Constant(0, context)) return condition;
   // One case in which it holds, and one in which it does not, for all points.
   if (condition.size() != 2) return std::nullopt;
   const bool ends_first = condition[0].value == Constant(0, context);
@@ -190,6 +191,14 @@ std::optional<ValueCases> IterationsOf(const HloInstruction& loop, const Counted
     return std::nullopt;
   }
   return cases;
+}
+
+AffineExpr ValueInIteration(const HloInstruction& loop, const CountedLoop& counted,
+                            const CallPath& path, const Domain& domain, const LoopState& around,
+                            int64_t leaf, AffineExpr k) {
+  // Then nothing leaves its type.
+  if (!IterationsOf(loop, counted, path, domain, around, k.getContext())) return {};
+  return CountedLeaves(loop, counted, path, domain, around, k.getContext()).ValueOf(leaf, k);
 }
 
 }  // namespace xla_indexing::internal

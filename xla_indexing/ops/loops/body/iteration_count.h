@@ -13,8 +13,10 @@
 #ifndef XLA_INDEXING_OPS_LOOPS_BODY_ITERATION_COUNT_H_
 #define XLA_INDEXING_OPS_LOOPS_BODY_ITERATION_COUNT_H_
 
+#include <cstdint>
 #include <optional>
 
+#include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/ops/answers/parts/domain.h"
@@ -29,6 +31,12 @@ namespace xla_indexing::internal {
 std::optional<ValueCases> IterationsOf(const HloInstruction& loop, const CountedLoop& counted,
                                        const CallPath& path, const Domain& domain,
                                        const LoopState& around, mlir::MLIRContext* context);
+
+// The value of a leaf of its state at the beginning of iteration k, an expression over the same variables;
+// null where that is not known, or not how often the loop runs.
+mlir::AffineExpr ValueInIteration(const HloInstruction& loop, const CountedLoop& counted,
+                                  const CallPath& path, const Domain& domain,
+                                  const LoopState& around, int64_t leaf, mlir::AffineExpr k);
 
 }  // namespace xla_indexing::internal
 

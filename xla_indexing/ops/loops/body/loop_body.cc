@@ -252,6 +252,11 @@ OperandIndexingSet LoopBody::Timed(const OperandIndexingSet& maps, TimeAt place,
     return IterationsOf(inner, build_.options.computations->CountedOf(inner), path, domain,
                         folding.loop, context);
   };
+  folding.loop.in_iteration = [&](const HloInstruction& inner, const CallPath& path,
+                                  const Domain& domain, int64_t leaf, AffineExpr k) {
+    return ValueInIteration(inner, build_.options.computations->CountedOf(inner), path, domain,
+                            folding.loop, leaf, k);
+  };
   if (values == StepValues::kOfBeginning) {
     folding.loop.tells_apart = LoopState::TellsApart::kInitialValues;
     folding.loop.added = [&](int64_t leaf) { return counter().AddedTo(leaf, number); };
