@@ -1,13 +1,20 @@
-// The intervals of the variables of a simplified map are no wider than they have to be.
+// The least intervals of values: of expressions by HullOver(), and of the variables of a simplified map.
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "tests/map/sets/small_maps.h"
 #include "tests/testing/effort.h"
+#include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/map/sets/domain.h"
 
 namespace xla_indexing {
 namespace {
@@ -46,6 +53,58 @@ TEST_F(HullTest, OneSumOfTwoVariablesLeavesTheHull) {
       }
     }
   }
+}
+
+TEST_F(HullTest, ValuesOfExpressionsHaveTheHullOfEnumeration) {
+  SmallMaps maps(71, &context_);
+  int narrowed = 0;
+  for (int i = 0; i < Cases(20000); ++i) {
+    const IndexingMap map = maps.Map({maps.Int(0, 2), maps.Int(0, 1), maps.Int(0, 1)}, 2);
+    std::vector<Interval> expected(map.num_results());
+    ForAllPoints(map, [&](auto, auto, auto results) {
+      for (size_t r = 0; r < results.size(); ++r) {
+        expected[r] = expected[r].Union(Interval::Point(results[r]));
+      }
+    });
+    for (int r = 0; r < map.num_results(); ++r) {
+      // Whatever range is given, if it has the values.
+      const int64_t more = maps.Int(0, 3);
+      for (const Interval& range :
+           {Interval::All(), expected[r], expected[r].Add(Interval::Closed(-more, 2 * more)),
+            Interval::All().Union(expected[r]), expected[r].Add(Interval::AtLeast(-more)),
+            expected[r].Add(Interval::AtMost(more))}) {
+        StepBudget budget(int64_t{1} << 20);
+        EXPECT_EQ(HullOver(map, map.results()[r], range, &budget), expected[r])
+            << map.ToString() << " in " << range.ToString();
+      }
+      StepBudget nothing(0);
+      const Interval wide = HullOver(map, map.results()[r], Interval::All(), &nothing);
+      EXPECT_TRUE(expected[r].IsSubsetOf(wide)) << map.ToString();
+      if (!(wide == expected[r])) ++narrowed;
+    }
+  }
+  EXPECT_GT(narrowed, Cases(1000));
+}
+
+TEST_F(HullTest, EndsThatVariablesLeaveInfiniteStayAsGiven) {
+  const auto hull = [&](absl::string_view text, Interval range) {
+    const IndexingMap map = Parse(text);
+    StepBudget budget(kDefaultSteps);
+    return HullOver(map, map.results()[0], range, &budget).ToString();
+  };
+  const char* const open = "(d0, d1) -> (d0 - d1 * 2), domain: d0 in [0, inf], d1 in [0, 4]";
+  EXPECT_EQ(hull(open, Interval::All()), "[-8, inf]");
+  EXPECT_EQ(hull(open, Interval::AtMost(100)), "[-8, 100]");
+  // Its least value is far from the end that the intervals give.
+  const char* const far =
+      "(d0, d1) -> (d0 - d1), domain: d0 in [0, inf], d1 in [0, 900], "
+      "d0 - d1 * 2 in [-7, inf]";
+  EXPECT_EQ(hull(far, Interval::All()), "[-3, inf]");
+  EXPECT_EQ(hull("(d0) -> (-d0), domain: d0 in [-inf, inf]", Interval::All()), "[-inf, inf]");
+  EXPECT_EQ(hull("(d0) -> (d0 mod 8), domain: d0 in [-inf, inf], (d0 + 1) mod 4 in [0, 0]",
+                 Interval::All()),
+            "[3, 7]");
+  EXPECT_EQ(hull("(d0) -> (d0), domain: d0 in [0, 9], d0 * 2 in [3, 3]", Interval::All()), "[]");
 }
 
 }  // namespace

@@ -4,15 +4,18 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "tests/map/sets/small_maps.h"
 #include "tests/testing/effort.h"
+#include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/map/sets/decide.h"
 
 namespace xla_indexing {
@@ -192,6 +195,117 @@ TEST_F(InverseTest, RandomMapsAreInvertedRightly) {
   EXPECT_GT(inverted, one_to_one * 98 / 100);
   RecordProperty("one_to_one", one_to_one);
   RecordProperty("inverted", inverted);
+}
+
+// Affine maps of small numbers.
+class AffineInverses : public InverseTest {
+ protected:
+  mlir::AffineExpr Sum(llvm::ArrayRef<int64_t> coefficients, int64_t constant) {
+    mlir::AffineExpr sum = internal::Constant(constant, &context_);
+    for (size_t i = 0; i < coefficients.size(); ++i) {
+      const mlir::AffineExpr dim = mlir::getAffineDimExpr(i, &context_);
+      sum = internal::Add(sum, internal::Scale(dim, coefficients[i]));
+    }
+    return sum;
+  }
+
+  // Whether a map without range variables is the inverse of its inverse, if it is one-to-one.
+  void TryTwice(llvm::ArrayRef<Interval> bounds, llvm::ArrayRef<mlir::AffineExpr> results) {
+    Variables dims;
+    for (const Interval& interval : bounds) dims.push_back({interval, {}});
+    const mlir::AffineMap affine_map = mlir::AffineMap::get(dims.size(), 0, results, &context_);
+    const IndexingMap map(kPartsFit, affine_map, std::move(dims), {}, {});
+    ++tried_;
+    if (!DimsAreFunctionOfResults(map)) return;
+    ++one_to_one_;
+    const absl::StatusOr<IndexingMap> inverse = Inverse(map);
+    ASSERT_TRUE(inverse.ok()) << inverse.status();
+    ASSERT_TRUE(IsInverse(map, *inverse)) << map.ToString() << '\n' << inverse->ToString();
+    const absl::StatusOr<IndexingMap> again = Inverse(*inverse);
+    ASSERT_TRUE(again.ok()) << map.ToString() << '\n' << again.status();
+    ASSERT_TRUE(IsInverse(*inverse, *again)) << map.ToString() << '\n' << again->ToString();
+    ASSERT_EQ(FunctionPoints(map), FunctionPoints(*again)) << again->ToString();
+    IndexingMap simplified = map;
+    simplified.Simplify();
+    if (*again == simplified) ++same_text_;
+  }
+
+  int tried_ = 0;
+  int one_to_one_ = 0;
+  int same_text_ = 0;
+};
+
+TEST_F(AffineInverses, InversesAreInverted) {
+  CasesInTurn cases;
+  const std::vector<Interval> intervals = {Interval::Closed(0, 0), Interval::Closed(0, 1),
+                                           Interval::Closed(0, 4), Interval::Closed(-2, 1),
+                                           Interval::Closed(3, 10)};
+  const std::vector<int64_t> steps = {-16, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 8, 12, 16};
+  for (const Interval& bounds : intervals) {
+    for (const int64_t a : steps) {
+      for (const int64_t b : {-3, 0, 1, 7}) {
+        if (cases.IsNextTried()) TryTwice({bounds}, {Sum({a}, b)});
+        for (const int64_t a2 : steps) {
+          if (cases.IsNextTried()) TryTwice({bounds}, {Sum({a}, b), Sum({a2}, 2 * b - 1)});
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+  for (const Interval& first : intervals) {
+    for (const Interval& second : intervals) {
+      for (const int64_t a : steps) {
+        for (const int64_t a2 : steps) {
+          for (const int64_t b : {0, 5}) {
+            if (cases.IsNextTried()) TryTwice({first, second}, {Sum({a, a2}, b)});
+            if (HasFatalFailure()) return;
+          }
+        }
+      }
+      for (const int64_t a : {-4, -1, 0, 1, 2, 3}) {
+        for (const int64_t a2 : {-2, -1, 0, 1, 4}) {
+          for (const int64_t c : {-3, -1, 0, 1, 4}) {
+            for (const int64_t c2 : {-2, -1, 0, 1, 2, 16}) {
+              if (!cases.IsNextTried()) continue;
+              TryTwice({first, second}, {Sum({a, a2}, 0), Sum({c, c2}, 3)});
+              if (HasFatalFailure()) return;
+            }
+          }
+        }
+      }
+    }
+  }
+  RecordProperty("tried", tried_);
+  RecordProperty("one_to_one", one_to_one_);
+  RecordProperty("same_text", same_text_);
+  EXPECT_GT(one_to_one_, tried_ / 4);
+}
+
+TEST_F(InverseTest, ConstraintsTakePartInSolving) {
+  EXPECT_EQ(Inverted("(d0) -> (d0 floordiv 3), domain: d0 in [2, 23], (d0 + 1) mod 3 in [0, 0]"),
+            "(d0) -> (d0 * 3 + 2), domain: d0 in [0, 7]");
+  EXPECT_EQ(Inverted("(d0, d1) -> (d1 floordiv 4, d0), domain: d0 in [0, 5], d1 in [0, 28], "
+                     "d1 mod 4 in [0, 0]"),
+            "(d0, d1) -> (d1, d0 * 4), domain: d0 in [0, 7], d1 in [0, 5]");
+  EXPECT_EQ(Inverted("(d0) -> (d0 floordiv 16, (d0 floordiv 2) mod 8), domain: d0 in [0, 62], "
+                     "d0 mod 2 in [0, 0]"),
+            "(d0, d1) -> (d0 * 16 + d1 * 2), domain: d0 in [0, 3], d1 in [0, 7]");
+  // Of two variables: (a + b, a - b).
+  EXPECT_EQ(Inverted("(d0, d1) -> ((d0 + d1) floordiv 2, (d0 - d1) floordiv 2), domain: "
+                     "d0 in [-20, 20], d1 in [-20, 20], (d0 + d1) mod 2 in [0, 0], "
+                     "d0 + d1 in [0, 8], d0 - d1 in [0, 10]"),
+            "(d0, d1) -> (d0 + d1, d0 - d1), domain: d0 in [0, 4], d1 in [0, 5]");
+  // Known modulo 2 and modulo 3.
+  EXPECT_EQ(Inverted("(d0) -> (d0 floordiv 6), domain: d0 in [0, 30], d0 mod 2 in [0, 0], "
+                     "d0 mod 3 in [1, 1]"),
+            "(d0) -> (d0 * 6 + 4), domain: d0 in [0, 4]");
+  // What a constraint makes a quotient, and what an equality gives.
+  EXPECT_EQ(
+      Inverted("(d0, d1) -> (d0), domain: d0 in [0, 11], d1 in [0, 3], d0 - d1 * 3 in [0, 2]"),
+      "(d0) -> (d0, d0 floordiv 3), domain: d0 in [0, 11]");
+  EXPECT_EQ(Inverted("(d0, d1) -> ((d1 + 1) mod 2, d0 floordiv 4), domain: d0 in [0, 6], "
+                     "d1 in [0, 3], d0 + d1 * 2 in [6, 6]"),
+            "(d0, d1) -> (d0 * 2 + d1 * 4, -d0 - d1 * 2 + 3), domain: d0 in [0, 1], d1 in [0, 1]");
 }
 
 TEST_F(InverseTest, NothingGoesWrongAtTheEndsOfInt64) {

@@ -69,6 +69,7 @@ Candidate CandidateFor(const IndexingMap& map, AffineExpr expr, const Interval& 
   if (!range.IsFinite()) return {};
   if (range.IsEmpty()) return {};
   const Interval hull = HullOver(map, expr, range, budget);
+  if (hull.IsEmpty()) return {};
   for (const int64_t end : {hull.lower(), hull.upper()}) {
     if (HasIntegerPointWith(map, expr, Interval::Point(end), budget) != Answer::kYes) return {};
   }

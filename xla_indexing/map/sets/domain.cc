@@ -7,11 +7,13 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/affine/normal_form/simplifier.h"
 #include "xla_indexing/base/numbers/box.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/map/sets/has_integer_point.h"
@@ -199,33 +201,63 @@ void DropImpliedConstraints(IndexingMap* map, StepBudget* budget) {
   }
 }
 
+namespace {
+
+// The least offset of a value from an end of an interval, or one that is known not to be more, where
+// reached(k) says whether there is a value within k of the end: `last`, the other end, is if any is.
+// None where no value is.
+std::optional<Int128> OffsetOfHull(std::optional<Int128> last,
+                                   llvm::function_ref<Answer(Int128)> reached) {
+  if (reached(0) == Answer::kYes) return 0;
+  Int128 least = 0;
+  Int128 most = last.value_or(1);
+  // Without another end, twice as far each time.
+  for (Answer answer = last ? Answer::kYes : reached(most); answer != Answer::kYes;
+       answer = reached(most)) {
+    if (answer == Answer::kUndecided) return least;
+    least = most + 1;
+    most = 2 * most;
+  }
+  while (least < most) {
+    const Int128 middle = least + (most - least) / 2;
+    const Answer answer = reached(middle);
+    if (answer == Answer::kUndecided) return least;
+    (answer == Answer::kYes ? most : least) = answer == Answer::kYes ? middle : middle + 1;
+  }
+  return least == last && reached(least) == Answer::kNo ? std::nullopt : std::optional(least);
+}
+
+}  // namespace
+
 Interval HullOver(const IndexingMap& map, AffineExpr expr, Interval range, StepBudget* budget) {
-  if (range.IsEmpty() || !range.IsFinite()) return range;
+  internal::ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
+  range = map.IsKnownEmpty() ? Interval::Empty() : range.Intersect(simplifier.Range(expr));
   // The interval of a variable alone has no more than its values.
-  if (map.constraints().empty() && IsVariable(expr)) return range;
-  const auto has_integer_point = [&](int64_t lower, int64_t upper) {
-    return HasIntegerPointWith(map, expr, Interval::Closed(lower, upper), budget);
+  if (range.IsEmpty() || (map.constraints().empty() && IsVariable(expr))) return range;
+  std::optional<Int128> last;
+  if (range.IsFinite()) last = Int128{range.upper()} - range.lower();
+  const auto has_value = [&](Int128 lower, Int128 upper) {
+    const std::optional<int64_t> first = NarrowToInt64(lower);
+    const std::optional<int64_t> second = NarrowToInt64(upper);
+    if (!first || !second) return Answer::kUndecided;
+    return HasIntegerPointWith(map, expr, Interval::Closed(*first, *second), budget);
   };
-  // Some value is in [lower, upper], if there is any, and none outside.
-  int64_t lower = range.lower();
-  int64_t upper = range.upper();
-  if (has_integer_point(lower, lower) != Answer::kYes) {
-    for (int64_t most = upper; lower < most;) {
-      const auto middle = static_cast<int64_t>(lower + (Int128{most} - lower) / 2);
-      const Answer below = has_integer_point(lower, middle);
-      if (below == Answer::kUndecided) break;
-      (below == Answer::kYes ? most : lower) = below == Answer::kYes ? middle : middle + 1;
-    }
+  if (range.has_lower()) {
+    const Int128 end = range.lower();
+    const std::optional<Int128> offset =
+        OffsetOfHull(last, [&](Int128 k) { return has_value(end, end + k); });
+    if (!offset) return Interval::Empty();
+    range = range.Intersect(Interval::AtLeast(static_cast<int64_t>(end + *offset)));
+    if (last) *last -= *offset;
   }
-  if (has_integer_point(upper, upper) != Answer::kYes) {
-    for (int64_t least = lower; least < upper;) {
-      const auto middle = static_cast<int64_t>(upper - (Int128{upper} - least) / 2);
-      const Answer above = has_integer_point(middle, upper);
-      if (above == Answer::kUndecided) break;
-      (above == Answer::kYes ? least : upper) = above == Answer::kYes ? middle : middle - 1;
-    }
+  if (range.has_upper()) {
+    const Int128 end = range.upper();
+    const std::optional<Int128> offset =
+        OffsetOfHull(last, [&](Int128 k) { return has_value(end - k, end); });
+    if (!offset) return Interval::Empty();
+    range = range.Intersect(Interval::AtMost(static_cast<int64_t>(end - *offset)));
   }
-  return Interval::Closed(lower, upper);
+  return range;
 }
 
 llvm::SmallVector<llvm::SmallVector<int64_t, 8>, 0> SamplePoints(const IndexingMap& map,

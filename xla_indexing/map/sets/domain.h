@@ -53,9 +53,10 @@ Answer SameResultsOn(const IndexingMap& domain, const IndexingMap& other, StepBu
 // decided. The domain stays equal.
 void DropImpliedConstraints(IndexingMap* map, StepBudget* budget);
 
-// The least interval that contains every value of `expr` in the domain; `range` is one that
-// contains them. An end stays as in `range` where it is infinite there or the budget does not
-// suffice. The ends are found by bisection, with at most 64 questions each.
+// The least interval that contains every value of `expr` in the domain, empty where there are none;
+// `range` is one that contains them, Interval::All() where none is known. An end that the intervals of
+// the variables leave infinite stays as in `range`, as does one that the budget does not suffice for, or
+// it is what the intervals say. The ends are found by bisection, with at most 128 questions each.
 Interval HullOver(const IndexingMap& map, mlir::AffineExpr expr, Interval range,
                   StepBudget* budget);
 

@@ -9,6 +9,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
@@ -18,6 +19,7 @@
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/map/expr/constraint_form.h"
 #include "xla_indexing/map/expr/expr_util.h"
+#include "xla_indexing/map/sets/change_of_variables.h"
 
 namespace xla_indexing::internal {
 using ::mlir::AffineExpr;
@@ -107,6 +109,7 @@ class Solver {
       const AffineExpr result = mlir::getAffineDimExpr(map.num_dims() + i, map.context());
       Learn(unknowns_.Evaluate(map.results()[i]), result);
     }
+    for (const Constraint& constraint : map.constraints()) LearnFrom(constraint);
   }
 
   llvm::SmallVector<AffineExpr, 4> Solve() {
@@ -145,6 +148,25 @@ class Solver {
   }
 
   void Learn(const LinearSum& sum, AffineExpr value) { Learn(DigitsOf(sum), value); }
+
+  // c*s + e in [a, b], where b - a < c, as  s - floor((b - e)/c) = 0.
+  void LearnFrom(const Constraint& constraint) {
+    const Interval& interval = constraint.interval;
+    if (!interval.IsFinite()) return;
+    const LinearSum sum = LinearSum::FromExpr(constraint.expr);
+    for (const Term& term : sum.terms()) {
+      const int64_t c = term.coefficient;
+      const bool is_quotient = Int128{interval.upper()} - interval.lower() < Magnitude(c);
+      if (c == kInt64Min || !IsUnknown(term.atom) || !is_quotient) continue;
+      LinearSum dividend = sum;
+      dividend.RemoveTerm(term.atom);
+      dividend.SubtractConstant(c > 0 ? interval.upper() : interval.lower());
+      if (c > 0) dividend.Scale(-1);
+      const AffineExpr quotient = FloorDiv(dividend.ToExpr(map_.context()), c > 0 ? c : -c);
+      const AffineExpr difference = Sub(term.atom, quotient);
+      if (difference) Learn(unknowns_.Evaluate(difference), Constant(0, map_.context()));
+    }
+  }
 
   // Adds the equation  digits = value, where it says anything new.
   void Learn(const QuasiAffineSum& digits, AffineExpr value) {
@@ -443,7 +465,17 @@ class Solver {
 }  // namespace
 
 llvm::SmallVector<AffineExpr, 4> SolveForRanges(const IndexingMap& map) {
-  return Solver(map).Solve();
+  llvm::SmallVector<AffineExpr, 4> solved = Solver(map).Solve();
+  if (!llvm::is_contained(solved, AffineExpr())) return solved;
+  const std::optional<ChangedVariables> substituted = WithoutEqualities(map);
+  if (!substituted) return solved;
+  const llvm::SmallVector<AffineExpr, 4> others = Solver(substituted->map).Solve();
+  for (auto [value, expr] : llvm::zip_equal(solved, substituted->values)) {
+    const auto is_open = [&, expr = expr](int i) { return !others[i] && HasSymbol(expr, i); };
+    if (value || !expr || llvm::any_of(llvm::seq(substituted->map.num_ranges()), is_open)) continue;
+    value = Substitute(expr, {}, others);
+  }
+  return solved;
 }
 
 }  // namespace xla_indexing::internal

@@ -19,6 +19,12 @@
 //        r0 = 3*u0 - 7*T                           u0 = 5*r0 (mod 7)
 //   4. What is known moves to the other side, with the floors and mods that it determines.
 //
+// Constraints that make an unknown a quotient are equations too: c*u + e in [a, b], where b - a < c, is
+// u = floor((b - e)/c). Where all that leaves some unknown, the same is done with others, in terms of which
+// there is nothing to say of residues and equalities (map/sets/change_of_variables.h):
+//
+//   r0 = u0 floordiv 3, u0 = 2 (mod 3)           u0 = 3*t + 2, r0 = t
+//
 // Each value is therefore right wherever the results are those of some point of the domain;
 // elsewhere it has no meaning.
 //

@@ -19,6 +19,7 @@
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/map/expr/replace_variables.h"
 #include "xla_indexing/map/simplify/determined_ranges.h"
+#include "xla_indexing/map/simplify/digit_sums.h"
 #include "xla_indexing/map/simplify/existential.h"
 #include "xla_indexing/map/simplify/range_digits.h"
 #include "xla_indexing/map/simplify/range_quotients.h"
@@ -115,7 +116,9 @@ bool JoinedRelation::SimplifyRangeVariables(RuleTrace* trace) {
         const bool split = used(SplitRangeVariable(&map_), "a range variable is its digits");
         const bool rotated =
             used(ReplaceByRemainder(&map_), "a remainder with every value is a range variable");
-        return eliminated || rescaled || divided || split || rotated;
+        const bool counted =
+            used(CountDigitSums(&map_), "a range variable counts the sums of its digits");
+        return eliminated || rescaled || divided || split || rotated || counted;
       }
       case 3:
         return used(JoinRangeVariables(&map_), "range variables are the digits of one");

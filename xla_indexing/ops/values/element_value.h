@@ -54,6 +54,16 @@ struct LoopState {
   // What is known of a leaf of a parameter of the computation that the loop is in, a scalar; null where
   // nothing is.
   std::function<PassedScalar(const HloInstruction& parameter, int64_t leaf)> passed;
+  // How often a loop that is reached by these calls runs, over the variables of the domain; nothing where
+  // that is not known.
+  std::function<std::optional<ValueCases>(const HloInstruction& loop, const CallPath& path,
+                                          const Domain& domain)>
+      iterations;
+  // The value of a leaf of its state, a scalar, at the beginning of iteration k, likewise; null where that
+  // is not known.
+  std::function<mlir::AffineExpr(const HloInstruction& loop, const CallPath& path,
+                                 const Domain& domain, int64_t leaf, mlir::AffineExpr k)>
+      in_iteration;
 };
 
 // Whether more may be known of an element of this instruction, to which no call leads, than that it

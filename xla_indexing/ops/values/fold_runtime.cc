@@ -14,7 +14,9 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
 #include "xla_indexing/base/engines.h"
+#include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/types/element_type.h"
+#include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/answers/parts/domain.h"
 #include "xla_indexing/ops/rules/frame/builders.h"
@@ -95,6 +97,28 @@ bool IsNarrowed(const ElementEvaluator& evaluator, const ValueCase& unknown,
   return is_same && values != source.ValueRange();
 }
 
+// What a leaf of the state of a loop, in a given iteration, can be replaced by. What is computed there
+// otherwise is not followed.
+std::optional<FoldedVariable> FindCounted(const RuntimeVarIndexing& binding, const Domain& domain,
+                                          mlir::MLIRContext* context, const LoopState& around) {
+  if (!around.in_iteration || binding.element.size() != 1 || binding.call_path.empty() ||
+      binding.instruction->opcode() != HloOpcode::kParameter) {
+    return std::nullopt;
+  }
+  const HloInstruction& loop = *binding.call_path.back();
+  if (loop.opcode() != HloOpcode::kWhile || loop.while_body() != binding.instruction->parent()) {
+    return std::nullopt;
+  }
+  const CallPath path(binding.call_path.begin(), binding.call_path.end() - 1);
+  const AffineExpr value =
+      around.in_iteration(loop, path, domain, binding.leaf, binding.element[0]);
+  if (!value) return std::nullopt;
+  const Interval range = ValueVariables(domain, context).RangeOf(value, {});
+  FoldedVariable replacement;
+  replacement.cases = ApplyValueFunction(binding.value, {{}, value}, range, context);
+  return replacement;
+}
+
 // What runtime variable `i` can be replaced by.
 std::optional<FoldedVariable> FindReplacement(const OperandIndexing& indexing, int i,
                                               const FoldOptions& options) {
@@ -102,16 +126,25 @@ std::optional<FoldedVariable> FindReplacement(const OperandIndexing& indexing, i
   const RuntimeVarIndexing& binding = indexing.bindings()[i];
   const ElementType type = binding.shape().element_type();
   if (map.IsKnownEmpty() || !(IsIntegral(type) || IsPred(type))) return std::nullopt;
-  if (binding.value.kind() == ValueFunction::Kind::kIterations) return std::nullopt;
-  // What is computed in a given iteration of a loop is not followed.
-  if (static_cast<int64_t>(binding.element.size()) != binding.shape().rank()) return std::nullopt;
+  Domain domain = Domain::Of(map);
+  domain.runtimes.truncate(i);
+  if (binding.value.kind() == ValueFunction::Kind::kIterations) {
+    if (!options.loop.iterations) return std::nullopt;
+    std::optional<ValueCases> iterations =
+        options.loop.iterations(*binding.instruction, binding.call_path, domain);
+    if (!iterations) return std::nullopt;
+    FoldedVariable replacement;
+    replacement.cases = *std::move(iterations);
+    return replacement;
+  }
+  if (static_cast<int64_t>(binding.element.size()) != binding.shape().rank()) {
+    return FindCounted(binding, domain, map.context(), options.loop);
+  }
   // What nothing is known of stays as it is.
   if (!options.rebind_through_data_movement && binding.call_path.empty() &&
       !MayBeFollowed(*binding.instruction)) {
     return std::nullopt;
   }
-  Domain domain = Domain::Of(map);
-  domain.runtimes.truncate(i);
   ElementEvaluator evaluator(std::move(domain), map.context(), options.loop);
   evaluator.AssumeOfUnknowns(options.assumption);
   FoldedVariable replacement;

@@ -261,6 +261,9 @@ LoopCounter FindLoopCounter(const HloInstruction& loop, const std::vector<bool>&
     }
   }
   // Nothing says that values do not wrap.
+  for (const auto& [leaf, unused] : counter.leaves) {
+    if (const std::optional<int64_t> step = evaluator.Step(leaf)) counter.steps[leaf] = *step;
+  }
   counter.leaves.clear();
   return counter;
 }

@@ -16,6 +16,7 @@
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/answers/leaf_relation.h"
+#include "xla_indexing/ops/loops/body/iteration_count.h"
 #include "xla_indexing/ops/loops/body/timed_map.h"
 #include "xla_indexing/ops/rules/frame/other_devices.h"
 #include "xla_indexing/ops/unions/few_maps.h"
@@ -245,6 +246,16 @@ OperandIndexingSet LoopBody::Timed(const OperandIndexingSet& maps, TimeAt place,
   folding.loop.is_initial = [&](int64_t leaf) { return PassesThrough(leaf); };
   folding.loop.passed = [&](const HloInstruction& parameter, int64_t leaf) {
     return build_.options.computations->ScalarPassed(parameter, leaf);
+  };
+  folding.loop.iterations = [&](const HloInstruction& inner, const CallPath& path,
+                                const Domain& domain) {
+    return IterationsOf(inner, build_.options.computations->CountedOf(inner), path, domain,
+                        folding.loop, context);
+  };
+  folding.loop.in_iteration = [&](const HloInstruction& inner, const CallPath& path,
+                                  const Domain& domain, int64_t leaf, AffineExpr k) {
+    return ValueInIteration(inner, build_.options.computations->CountedOf(inner), path, domain,
+                            folding.loop, leaf, k);
   };
   if (values == StepValues::kOfBeginning) {
     folding.loop.tells_apart = LoopState::TellsApart::kInitialValues;

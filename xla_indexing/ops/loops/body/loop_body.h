@@ -12,7 +12,8 @@
 //
 // Runtime variables of body and condition are of one iteration:
 //
-//   those that the number of the iteration fixes       become functions of t
+//   those that the number of the iteration fixes,      become functions of t
+//     numbers of iterations of loops in it among them
 //   those bound to what the loop begins with, as an    are bound to init's
 //     element that the number of the iteration may pick
 //   others                                             are taken for any of their values,

@@ -1,0 +1,372 @@
+#include "xla_indexing/map/simplify/digit_sums.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/affine/expr/quasi_affine_sum.h"
+#include "xla_indexing/affine/normal_form/simplifier.h"
+#include "xla_indexing/base/engines.h"
+#include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/map/expr/expr_program.h"
+#include "xla_indexing/map/expr/expr_util.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+
+// factor * the sum of s, beside what does not have s.
+struct Occurrence {
+  LinearSum others;
+  int64_t factor = 0;
+};
+
+// How the expressions of a map have a range variable, if they have it in multiples of one sum alone.
+class OneSum {
+ public:
+  OneSum(int symbol, const IndexingMap& map) : symbol_(symbol), num_dims_(map.num_dims()) {}
+
+  // Takes note of an expression; false where it has the variable in another way.
+  bool Add(AffineExpr expr) {
+    Occurrence& occurrence = occurrences_.emplace_back();
+    if (!HasSymbol(expr, symbol_)) return true;
+    const LinearSum whole = LinearSum::FromExpr(expr);
+    LinearSum part;
+    occurrence.others.AddConstant(whole.constant());
+    for (const Term& term : whole.terms()) {
+      if (!HasSymbol(term.atom, symbol_)) {
+        occurrence.others.AddTerm(term.atom, term.coefficient);
+      } else if (IsVariable(term.atom) || VariablesOf(term.atom, num_dims_).size() == 1) {
+        part.AddTerm(term.atom, term.coefficient);
+      } else {
+        return false;
+      }
+    }
+    return whole.valid() && AddMultiple(std::move(part), &occurrence.factor);
+  }
+
+  // Without a common factor, and so that the first multiple of it is positive.
+  const LinearSum& sum() const { return sum_; }
+  llvm::ArrayRef<Occurrence> occurrences() const { return occurrences_; }
+
+  // Whether a counter says it in a shorter way: of divisions, or of -s without other variables.
+  bool IsLonger() const {
+    const auto is_variable = [](const Term& term) { return IsVariable(term.atom); };
+    if (!llvm::all_of(sum_.terms(), is_variable)) return true;
+    return !sum_.IsConstant() && sum_.terms().front().coefficient < 0 &&
+           llvm::all_of(
+               occurrences_,
+               [](const Occurrence& occurrence) {
+                 return occurrence.factor == 0 || occurrence.others.IsConstant();
+               });
+  }
+
+ private:
+  bool AddMultiple(LinearSum part, int64_t* factor) {
+    const auto is_least = [](const Term& term) { return term.coefficient == kInt64Min; };
+    *factor = part.CoefficientGcd();
+    if (*factor == 0 || llvm::any_of(part.terms(), is_least)) return false;
+    part.Sort();
+    part.DivideExactly(*factor);
+    if (sum_.IsConstant()) sum_ = part;
+    if (part == sum_) return true;
+    part.Scale(-1);
+    *factor = -*factor;
+    return part == sum_;
+  }
+
+  int symbol_;
+  int num_dims_;
+  LinearSum sum_;
+  llvm::SmallVector<Occurrence, 4> occurrences_;
+};
+
+// s has few values, or a digit that a sum has in any way few.
+constexpr int64_t kFewValues = 64;
+
+// e(s + length) = e(s) + step for each s.
+struct Period {
+  int64_t length = 1;
+  int64_t step = 0;
+};
+
+std::optional<Period> PeriodOf(const LinearSum& sum);
+
+// The period of a variable or of a division of sums over it; none where it is longer than kFewValues or a
+// number does not fit. Once the dividend has changed by a multiple of m, a remainder by m is the same, and
+// a quotient has changed by as many.
+std::optional<Period> PeriodOf(AffineExpr atom) {
+  const auto division = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(atom);
+  if (!division) return Period{1, 1};
+  const std::optional<Period> dividend = PeriodOf(LinearSum::FromExpr(division.getLHS()));
+  if (!dividend) return std::nullopt;
+  const int64_t m = llvm::cast<mlir::AffineConstantExpr>(division.getRHS()).getValue();
+  const int64_t shared = Gcd(dividend->step, m);
+  if (m / shared > kFewValues) return std::nullopt;
+  const int64_t length = dividend->length * (m / shared);
+  if (length > kFewValues) return std::nullopt;
+  return Period{length, atom.getKind() == mlir::AffineExprKind::Mod ? 0 : dividend->step / shared};
+}
+
+std::optional<Period> PeriodOf(const LinearSum& sum) {
+  Period period;
+  for (const Term& term : sum.terms()) {
+    const std::optional<Period> next = PeriodOf(term.atom);
+    if (!next) return std::nullopt;
+    const int64_t length = std::lcm(period.length, next->length);
+    if (length > kFewValues) return std::nullopt;
+    const std::optional<int64_t> known = CheckedMul(period.step, length / period.length);
+    const std::optional<int64_t> steps = CheckedMul(next->step, length / next->length);
+    const std::optional<int64_t> more = steps ? CheckedMul(*steps, term.coefficient) : std::nullopt;
+    const std::optional<int64_t> step = known && more ? CheckedAdd(*known, *more) : std::nullopt;
+    if (!step) return std::nullopt;
+    period = {length, *step};
+  }
+  return period;
+}
+
+// The m of an expression s floordiv m, 1 of s; none for others.
+std::optional<int64_t> DivisorOfFloor(AffineExpr expr) {
+  if (expr.getKind() == mlir::AffineExprKind::SymbolId) return 1;
+  if (expr.getKind() != mlir::AffineExprKind::FloorDiv) return std::nullopt;
+  const auto division = llvm::cast<mlir::AffineBinaryOpExpr>(expr);
+  const std::optional<int64_t> inner = DivisorOfFloor(division.getLHS());
+  const auto divisor = llvm::cast<mlir::AffineConstantExpr>(division.getRHS());
+  return inner ? CheckedMul(*inner, divisor.getValue()) : std::nullopt;
+}
+
+// coefficient * (s floordiv divisor).
+struct FloorTerm {
+  int64_t divisor;
+  int64_t coefficient;
+};
+
+// coefficient * a digit with these values.
+struct DigitTerm {
+  int64_t coefficient;
+  Interval values;
+};
+using DigitTerms = llvm::SmallVector<DigitTerm, 8>;
+
+// A sum over one variable s as one of floors of s, by divisor, and a function of s mod p.
+class FloorSum {
+ public:
+  // Adds a multiple of an atom; false where that is neither.
+  bool Add(const Term& term) {
+    if (const std::optional<int64_t> divisor = DivisorOfFloor(term.atom)) {
+      return AddFloor(*divisor, term.coefficient);
+    }
+    // With a step, it is as many times the floor by its period, beside what returns.
+    const std::optional<Period> period = PeriodOf(term.atom);
+    if (!period) return false;
+    period_ = std::lcm(period_, period->length);
+    const std::optional<int64_t> coefficient = CheckedMul(term.coefficient, period->step);
+    return period_ <= kFewValues && coefficient && AddFloor(period->length, *coefficient) &&
+           AddFloor(period_, 0);
+  }
+
+  // The p above.
+  int64_t period() const { return period_; }
+
+  // The digits of s from s floordiv p on, of which it is a sum, beside a function of s mod p; none where
+  // they do not take all their values independently of each other and of s mod p.
+  std::optional<DigitTerms> DigitsAbovePeriod(const Interval& values) const {
+    DigitTerms digits;
+    Int128 coefficient = 0;  // of s in units of the digit: the sum of those of floors so far
+    int64_t unit = 1;
+    const auto add = [&](const Interval& digit_values) {
+      const std::optional<int64_t> narrow = NarrowToInt64(coefficient);
+      if (narrow && unit >= period_) digits.push_back({*narrow, digit_values});
+      return narrow.has_value();
+    };
+    for (const FloorTerm& floor : floors_) {
+      if (floor.divisor % unit != 0) return std::nullopt;
+      const int64_t size = floor.divisor / unit;
+      if (size > 1 && !add(Interval::OfSize(size))) return std::nullopt;
+      coefficient = coefficient * size + floor.coefficient;
+      unit = floor.divisor;
+    }
+    if (FloorMod(values.lower(), unit) != 0 || FloorMod(values.upper(), unit) != unit - 1 ||
+        !add(values.FloorDiv(unit))) {
+      return std::nullopt;
+    }
+    return digits;
+  }
+
+ private:
+  bool AddFloor(int64_t divisor, int64_t coefficient) {
+    auto* const term =
+        llvm::find_if(floors_, [&](const FloorTerm& known) { return known.divisor >= divisor; });
+    if (term == floors_.end() || term->divisor != divisor) {
+      floors_.insert(term, {divisor, coefficient});
+      return true;
+    }
+    const std::optional<int64_t> sum = CheckedAdd(term->coefficient, coefficient);
+    term->coefficient = sum.value_or(0);
+    return sum.has_value();
+  }
+
+  llvm::SmallVector<FloorTerm, 4> floors_;
+  int64_t period_ = 1;
+};
+
+// least + step * t, t in [0, last].
+struct Values {
+  int64_t least;
+  int64_t step;
+  int64_t last;
+};
+
+// The values of least + a sum of digits, where they are equally spaced.
+std::optional<Values> ValuesOfDigits(int64_t least, DigitTerms digits) {
+  llvm::erase_if(digits, [](const DigitTerm& digit) { return digit.coefficient == 0; });
+  if (digits.empty()) return std::nullopt;
+  const auto magnitude = [](const DigitTerm& digit) {
+    return digit.coefficient < 0 ? -Int128{digit.coefficient} : Int128{digit.coefficient};
+  };
+  llvm::stable_sort(
+      digits, [&](const DigitTerm& a, const DigitTerm& b) { return magnitude(a) < magnitude(b); });
+  const std::optional<int64_t> step = NarrowToInt64(magnitude(digits.front()));
+  Interval hull = Interval::Point(least);
+  for (const DigitTerm& digit : digits) {
+    if (!step || !hull.IsFinite()) return std::nullopt;
+    const Int128 reached = Int128{hull.upper()} - hull.lower();
+    if (magnitude(digit) % *step != 0 || magnitude(digit) > reached + *step) return std::nullopt;
+    hull = hull.Add(digit.values.Mul(digit.coefficient));
+  }
+  const std::optional<int64_t> length =
+      hull.IsFinite() ? CheckedSub(hull.upper(), hull.lower()) : std::nullopt;
+  if (!length) return std::nullopt;
+  return Values{hull.lower(), *step, *length / *step};
+}
+
+// Adds digits whose sums are these values less the least one, if they are the sums of some.
+bool AddDigitsOf(llvm::SmallVectorImpl<int64_t>& values, DigitTerms* digits) {
+  llvm::sort(values);
+  values.erase(llvm::unique(values), values.end());
+  while (values.size() > 1) {
+    const std::optional<int64_t> step = CheckedSub(values[1], values[0]);
+    const auto continues = [&](size_t i) { return CheckedSub(values[i], values[i - 1]) == step; };
+    size_t run = 1;
+    while (run < values.size() && continues(run)) ++run;
+    // All in runs of this length: then the first of each are left.
+    if (!step || values.size() % run != 0) return false;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (i % run != 0 && !continues(i)) return false;
+    }
+    for (size_t i = 0; i < values.size(); i += run) values[i / run] = values[i];
+    values.truncate(values.size() / run);
+    digits->push_back({*step, Interval::OfSize(static_cast<int64_t>(run))});
+  }
+  return true;
+}
+
+// The values of a sum over a range variable in an interval, where they are equally spaced.
+std::optional<Values> ValuesOf(LinearSum sum, int symbol, const Interval& interval,
+                               mlir::MLIRContext* context) {
+  // The values that are computed, beside which there are digits.
+  Interval computed = interval;
+  DigitTerms digits;
+  if (interval.Size().value_or(kInt64Max) > kFewValues) {
+    llvm::SmallVector<Interval, 4> bounds(symbol + 1, Interval::All());
+    bounds[symbol] = interval;
+    ExprSimplifier simplifier(context, {}, bounds);
+    sum = simplifier.Written(ModFreeForm(simplifier.Evaluate(sum)));
+    FloorSum floors;
+    if (!sum.valid() || !llvm::all_of(sum.terms(), [&](const Term& t) { return floors.Add(t); })) {
+      return std::nullopt;
+    }
+    std::optional<DigitTerms> above = floors.DigitsAbovePeriod(interval);
+    if (!above) return std::nullopt;
+    digits = *std::move(above);
+    computed = Interval::OfSize(floors.period());
+  }
+  const AffineExpr expr = sum.ToExpr(context);
+  if (!expr) return std::nullopt;
+  const ExprProgram program{llvm::ArrayRef(expr)};
+  ExprProgram::Workspace workspace;
+  llvm::SmallVector<int64_t, 8> symbols(symbol + 1);
+  llvm::SmallVector<int64_t, kFewValues> values;
+  for (int64_t i = 0; i < *computed.Size(); ++i) {
+    symbols[symbol] = computed.lower() + i;
+    if (!program.Evaluate({}, symbols, &workspace).ok()) return std::nullopt;
+    values.push_back(program.Result(workspace, 0));
+  }
+  if (!AddDigitsOf(values, &digits)) return std::nullopt;
+  return ValuesOfDigits(values.front(), std::move(digits));
+}
+
+// others + factor * (least + step * t).
+AffineExpr WithCounter(const Occurrence& occurrence, const Values& values, AffineExpr t) {
+  const std::optional<int64_t> constant = CheckedMul(occurrence.factor, values.least);
+  const std::optional<int64_t> coefficient = CheckedMul(occurrence.factor, values.step);
+  if (!constant || !coefficient) return {};
+  LinearSum sum = occurrence.others;
+  sum.AddConstant(*constant);
+  sum.AddTerm(t, *coefficient);
+  return sum.ToExpr(t.getContext());
+}
+
+// The map with a counter for the range variable; none where it has no place for one.
+std::optional<IndexingMap> WithCounterFor(int symbol, const IndexingMap& map) {
+  const Interval values = map.ranges()[symbol].bounds;
+  if (values.IsEmpty() || !values.IsFinite()) return std::nullopt;
+  OneSum use(symbol, map);
+  for (const AffineExpr result : map.results()) {
+    if (!use.Add(result)) return std::nullopt;
+  }
+  for (const Constraint& constraint : map.constraints()) {
+    if (!use.Add(constraint.expr)) return std::nullopt;
+  }
+  if (!use.IsLonger()) return std::nullopt;
+  const std::optional<Values> counted = ValuesOf(use.sum(), symbol, values, map.context());
+  if (!counted) return std::nullopt;
+
+  const AffineExpr t = mlir::getAffineSymbolExpr(symbol, map.context());
+  llvm::SmallVector<AffineExpr, 4> exprs;
+  for (const auto& [i, occurrence] : llvm::enumerate(use.occurrences())) {
+    const auto results = static_cast<size_t>(map.num_results());
+    const AffineExpr given = i < results ? map.results()[i] : map.constraints()[i - results].expr;
+    exprs.push_back(occurrence.factor == 0 ? given : WithCounter(occurrence, *counted, t));
+    if (!exprs.back()) return std::nullopt;
+  }
+  Variables ranges(map.ranges());
+  ranges[symbol].bounds = Interval::Closed(0, counted->last);
+  Constraints constraints;
+  for (const auto [expr, constraint] :
+       llvm::zip_equal(llvm::ArrayRef(exprs).drop_front(map.num_results()), map.constraints())) {
+    constraints.push_back({expr, constraint.interval});
+  }
+  exprs.truncate(map.num_results());
+  return IndexingMap(
+      kPartsFit, mlir::AffineMap::get(map.num_dims(), map.num_symbols(), exprs, map.context()),
+      Variables(map.dims()), std::move(ranges), Variables(map.runtimes()), std::move(constraints));
+}
+
+}  // namespace
+
+bool CountDigitSums(IndexingMap* map) {
+  if (IsOff(Engine::kRangeDigits) || map->IsKnownEmpty()) return false;
+  bool changed = false;
+  for (int symbol = 0; symbol < map->num_ranges(); ++symbol) {
+    std::optional<IndexingMap> counted = WithCounterFor(symbol, *map);
+    if (!counted) continue;
+    *map = *std::move(counted);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,204 @@
+#include "xla_indexing/ops/loops/body/iteration_count.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Casting.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/types/element_type.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/ops/values/loop_counter.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+
+// The leaves of a loop's state, in which iteration k is the dimension after those of the domain.
+class CountedLeaves {
+ public:
+  CountedLeaves(const HloInstruction& loop, const CountedLoop& counted, const CallPath& path,
+                const Domain& domain, const LoopState& around, mlir::MLIRContext* context)
+      : loop_(loop),
+        path_(path),
+        domain_(domain),
+        around_(around),
+        counted_(counted),
+        context_(context) {}
+
+  AffineExpr IterationNumber() const {
+    return mlir::getAffineDimExpr(domain_.dims.size(), context_);
+  }
+
+  // The number up to which the leaves that iterations add to stay in their types, if less than
+  // `iterations`; none where they do not even begin there.
+  std::optional<int64_t> MostIterations() {
+    Int128 most = kInt64Max / 2;
+    if (counted_.counter.counts.has_upper()) {
+      most = std::min(most, Int128{counted_.counter.counts.upper()});
+    }
+    const auto limit = [&](int64_t leaf, int64_t step) {
+      const AffineExpr start = StartOf(leaf);
+      if (!start || step == 0) return;
+      const Interval first = ValueVariables(domain_, context_).RangeOf(start, {});
+      const Interval values = ValuesOfElementType(loop_.shape().Leaf(leaf).element_type())
+                                  .Intersect(Interval::Closed(kInt64Min, kInt64Max));
+      if (first.IsEmpty() || !first.IsFinite()) {
+        most = -1;
+        return;
+      }
+      const Int128 room = step > 0 ? Int128{values.upper()} - first.upper()
+                                   : Int128{first.lower()} - values.lower();
+      most = std::min(most, room < 0 ? Int128{-1} : room / (step > 0 ? step : -Int128{step}));
+    };
+    for (const auto& [leaf, counting] : counted_.counter.leaves) limit(leaf, counting.step);
+    for (const auto& [leaf, step] : counted_.counter.steps) limit(leaf, step);
+    return most < 0 ? std::nullopt : std::optional(static_cast<int64_t>(most));
+  }
+
+  // The value of a leaf in iteration k; null where it is not known.
+  AffineExpr ValueOf(int64_t leaf, AffineExpr k) {
+    const std::optional<int64_t> step = StepOf(leaf);
+    return step ? Add(StartOf(leaf), Scale(k, *step)) : AffineExpr();
+  }
+
+  // Whether the condition holds in each iteration of these.
+  ValueCases Condition(const Interval& numbers) {
+    LoopState state;
+    state.loop = &loop_;
+    state.value = [&](int64_t leaf) { return ValueOf(leaf, IterationNumber()); };
+    state.is_initial = [&](int64_t leaf) { return bool{counted_.passes_through[leaf]}; };
+    Domain domain = domain_;
+    domain.dims.push_back({numbers, {}});
+    ElementEvaluator evaluator(std::move(domain), context_, std::move(state));
+    ValueCases cases = MergeCases(
+        evaluator.Evaluate(loop_.while_condition()->root_instruction(), 0, {}, {&loop_}));
+    const auto is_unknown = [&](const ValueCase& each) {
+      return !each.value || evaluator.HasUnknown(each.value) ||
+             llvm::any_of(each.when, [&](const Constraint& constraint) {
+               return evaluator.HasUnknown(constraint.expr);
+             });
+    };
+    return llvm::any_of(cases, is_unknown) ? ValueCases() : cases;
+  }
+
+ private:
+  std::optional<int64_t> StepOf(int64_t leaf) const {
+    const LoopCounter& counter = counted_.counter;
+    if (counted_.passes_through[leaf]) return 0;
+    if (const auto found = counter.leaves.find(leaf); found != counter.leaves.end()) {
+      return found->second.step;
+    }
+    const auto found = counter.steps.find(leaf);
+    return found == counter.steps.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  // What a leaf is when the loop begins; null where that is not one expression.
+  AffineExpr StartOf(int64_t leaf) {
+    const auto [it, is_new] = starts_.try_emplace(leaf);
+    if (!is_new) return it->second;
+    const Shape& array = loop_.shape().Leaf(leaf);
+    if (!array.IsScalar() || !IsIntegral(array.element_type())) return {};
+    if (const auto found = counted_.counter.leaves.find(leaf);
+        found != counted_.counter.leaves.end()) {
+      return it->second = Constant(found->second.start, context_);
+    }
+    ElementEvaluator evaluator(domain_, context_, around_);
+    const ValueCases cases = evaluator.Evaluate(loop_.operand(0), leaf, {}, path_);
+    if (cases.size() == 1 && cases[0].when.empty() && cases[0].value &&
+        !evaluator.HasUnknown(cases[0].value)) {
+      it->second = cases[0].value;
+    }
+    return it->second;
+  }
+
+  const HloInstruction& loop_;
+  const CallPath& path_;
+  const Domain& domain_;
+  const LoopState& around_;
+  const CountedLoop& counted_;
+  mlir::MLIRContext* context_;
+  std::map<int64_t, AffineExpr> starts_;
+};
+
+// c*k >= need, c > 0.
+struct Enough {
+  AffineExpr need;
+  int64_t c;
+};
+
+// What a condition that is an expression in an interval, which has one end, says of dimension k.
+std::optional<Enough> EnoughFor(const Constraint& constraint, AffineExpr k) {
+  LinearSum sum = LinearSum::FromExpr(constraint.expr);
+  if (constraint.interval.has_upper()) sum.Scale(-1);
+  const Interval interval =
+      constraint.interval.has_upper() ? constraint.interval.Neg() : constraint.interval;
+  if (!interval.has_lower() || interval.has_upper()) return std::nullopt;
+  const int64_t c = sum.CoefficientOf(k);
+  sum.RemoveTerm(k);
+  const unsigned position = llvm::cast<mlir::AffineDimExpr>(k).getPosition();
+  if (c <= 0 || llvm::any_of(sum.terms(), [&](const Term& term) {
+        return term.atom.isFunctionOfDim(position);
+      })) {
+    return std::nullopt;
+  }
+  sum.SubtractConstant(interval.lower());
+  sum.Scale(-1);
+  const AffineExpr need = sum.ToExpr(k.getContext());
+  return need ? std::optional(Enough{need, c}) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ValueCases> IterationsOf(const HloInstruction& loop, const CountedLoop& counted,
+                                       const CallPath& path, const Domain& domain,
+                                       const LoopState& around, mlir::MLIRContext* context) {
+  CountedLeaves leaves(loop, counted, path, domain, around, context);
+  const std::optional<int64_t> most = leaves.MostIterations();
+  if (!most) return std::nullopt;
+  const ValueCases condition = leaves.Condition(Interval::Closed(0, *most));
+  if (condition.size() == 1 && condition[0].value == Constant(0, context)) return condition;
+  // One case in which it holds, and one in which it does not, for all points.
+  if (condition.size() != 2) return std::nullopt;
+  const bool ends_first = condition[0].value == Constant(0, context);
+  const ValueCase& end = condition[ends_first ? 0 : 1];
+  const ValueCase& more = condition[ends_first ? 1 : 0];
+  if (end.value != Constant(0, context) || more.value != Constant(1, context) ||
+      end.when.size() != 1 || more.when.size() != 1 || end.when[0].expr != more.when[0].expr) {
+    return std::nullopt;
+  }
+  const std::optional<Enough> enough = EnoughFor(end.when[0], leaves.IterationNumber());
+  if (!enough) return std::nullopt;
+  const ValueVariables variables(domain, context);
+  const AffineExpr count = CeilDiv(enough->need, enough->c);
+  if (!count) return std::nullopt;
+  std::optional<ValueCases> cases =
+      variables.Split(enough->need, 0, Constant(0, context), variables.Simplified(count), {});
+  // What is known of the leaves holds up to this number.
+  const Interval known = Interval::Closed(0, *most);
+  if (!cases || !llvm::all_of(*cases, [&](const ValueCase& each) {
+        return variables.RangeOf(each.value, each.when).IsSubsetOf(known);
+      })) {
+    return std::nullopt;
+  }
+  return cases;
+}
+
+AffineExpr ValueInIteration(const HloInstruction& loop, const CountedLoop& counted,
+                            const CallPath& path, const Domain& domain, const LoopState& around,
+                            int64_t leaf, AffineExpr k) {
+  // Then nothing leaves its type.
+  if (!IterationsOf(loop, counted, path, domain, around, k.getContext())) return {};
+  return CountedLeaves(loop, counted, path, domain, around, k.getContext()).ValueOf(leaf, k);
+}
+
+}  // namespace xla_indexing::internal

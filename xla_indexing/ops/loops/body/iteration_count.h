@@ -1,0 +1,43 @@
+// How often a loop in a loop runs, as a function of the iterations around it.
+//
+// Mathematics. In iteration k of a loop, a leaf of its state that begins with s, and to which every
+// iteration adds c, is s + k*c (ops/values/loop_counter.h), as long as that does not leave its type. Where
+// s is known as an expression over the variables of a map, such as the number of the iteration around the
+// loop, and the condition of the loop does not hold where
+//
+//   e + c*k >= b,  c > 0,  without k in e,
+//
+// and holds elsewhere, the loop ends after the least such k >= 0, which is max(0, ceil((b - e) / c)).
+//
+// Example: for t in 0..7: for j in 0..t: the inner loop has t + 1 iterations.
+#ifndef XLA_INDEXING_OPS_LOOPS_BODY_ITERATION_COUNT_H_
+#define XLA_INDEXING_OPS_LOOPS_BODY_ITERATION_COUNT_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/ops/answers/parts/domain.h"
+#include "xla_indexing/ops/values/element_value.h"
+#include "xla_indexing/ops/values/loop_counter.h"
+#include "xla_indexing/ops/values/value_cases.h"
+
+namespace xla_indexing::internal {
+
+// The number of iterations of a while that is reached by these calls, over the variables of `domain`, as
+// those of ElementEvaluator; none where that is not known. `around` is what is known of the loop around it.
+std::optional<ValueCases> IterationsOf(const HloInstruction& loop, const CountedLoop& counted,
+                                       const CallPath& path, const Domain& domain,
+                                       const LoopState& around, mlir::MLIRContext* context);
+
+// The value of a leaf of its state at the beginning of iteration k, an expression over the same variables;
+// null where that is not known, or not how often the loop runs.
+mlir::AffineExpr ValueInIteration(const HloInstruction& loop, const CountedLoop& counted,
+                                  const CallPath& path, const Domain& domain,
+                                  const LoopState& around, int64_t leaf, mlir::AffineExpr k);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_LOOPS_BODY_ITERATION_COUNT_H_
