@@ -95,10 +95,10 @@ class InPlaceAnalysis::Impl {
   absl::StatusOr<Asked> Ask(const SharedBuffer& buffer) {
     if (absl::Status status = CheckLeaves(buffer); !status.ok()) return status;
     Asked asked;
-    std::string too_large = internal::WhyTooLarge(OutputLeaf(buffer), OperandLeafShape(buffer));
+    std::string why_not = internal::WhyNotOneBuffer(OutputLeaf(buffer), OperandLeafShape(buffer));
     const std::optional<int64_t> parameter = parameter_of_[buffer.operand.operand];
-    if (!too_large.empty()) {
-      asked.answer = InPlaceSafety::Unsafe(std::move(too_large));
+    if (!why_not.empty()) {
+      asked.answer = InPlaceSafety::Unsafe(std::move(why_not));
     } else if (loop_ != nullptr) {
       asked.answer = AskLoop(buffer);
     } else if (!parameter) {

@@ -25,7 +25,6 @@
 #include "xla_indexing/query/in_place/order/free_values.h"
 #include "xla_indexing/query/in_place/order/permutation_conflict.h"
 #include "xla_indexing/query/in_place/runtime_conditions.h"
-#include "xla_indexing/query/utilization/utilization.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -39,14 +38,6 @@ LoopOrder Reversed(LoopOrder order) {
 }
 
 }  // namespace
-
-std::string WhyTooLarge(const Shape& output, const Shape& operand) {
-  const std::optional<Interval> output_bytes = BufferBytesOf(output);
-  const std::optional<Interval> operand_bytes = BufferBytesOf(operand);
-  if (!output_bytes || !operand_bytes || output_bytes->lower() <= operand_bytes->lower()) return "";
-  return absl::StrCat("the output has ", output_bytes->lower(), " bytes and the operand ",
-                      operand_bytes->lower());
-}
 
 InPlaceQuestion::InPlaceQuestion(const SharedLeaves& leaves, HloIndexer* indexer,
                                  mlir::MLIRContext* context)

@@ -27,9 +27,6 @@
 
 namespace xla_indexing::internal {
 
-// Why an output may not be as large as it is in the buffer of an operand; empty where it may.
-std::string WhyTooLarge(const Shape& output, const Shape& operand);
-
 class InPlaceQuestion {
  public:
   // Keeps references to the computation and to the indexer, which is asked for exact maps.
