@@ -99,6 +99,8 @@ class InPlaceAnalysis::Impl {
     const std::optional<int64_t> parameter = parameter_of_[buffer.operand.operand];
     if (!why_not.empty()) {
       asked.answer = InPlaceSafety::Unsafe(std::move(why_not));
+    } else if (const HloInstruction* constant = ConstantAt(buffer.operand.operand)) {
+      asked.answer = InPlaceSafety::Unsafe(absl::StrCat(constant->name(), " is a constant"));
     } else if (loop_ != nullptr) {
       asked.answer = AskLoop(buffer);
     } else if (!parameter) {
@@ -111,6 +113,10 @@ class InPlaceAnalysis::Impl {
       if (absl::Status status = asked.question->Prepare(); !status.ok()) return status;
     }
     return asked;
+  }
+
+  const HloInstruction* ConstantAt(int64_t operand) const {
+    return constants_.empty() ? nullptr : constants_[operand];
   }
 
   // What a while carries as one leaf is in one buffer, that of this leaf of its operand.
@@ -129,6 +135,8 @@ class InPlaceAnalysis::Impl {
   mlir::MLIRContext* context_;
   Indexers indexers_;
   const HloInstruction* loop_ = nullptr;  // that is asked about
+  // By operand: the constant that it is, if any; empty where operands are parameters.
+  std::vector<const HloInstruction*> constants_;
 };
 
 InPlaceAnalysis::InPlaceAnalysis(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -152,19 +160,26 @@ absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(const HloComputation& comput
 
 absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(const HloInstruction& instruction,
                                                     Indexers indexers) {
-  absl::StatusOr<FusionView> view = FusionView::OfFusion(instruction);
+  // With constants, which may say where an update goes.
+  absl::StatusOr<FusionView> view =
+      FusionView::Create({&instruction}, [&](const HloInstruction& i) {
+        return &i == &instruction || i.opcode() == HloOpcode::kConstant;
+      });
   if (!view.ok()) return view.status();
   std::vector<const Shape*> shapes;
   std::vector<std::optional<int64_t>> parameter_of;
+  std::vector<const HloInstruction*> constants;
   for (const HloInstruction* operand : instruction.operands()) {
     shapes.push_back(&operand->shape());
     parameter_of.push_back(view->ParameterOf(*operand));
+    constants.push_back(operand->opcode() == HloOpcode::kConstant ? operand : nullptr);
   }
   auto impl = std::make_unique<Impl>(*std::move(view), shapes, std::move(parameter_of),
                                      std::move(indexers));
   if (instruction.opcode() == HloOpcode::kWhile && instruction.while_body() != nullptr) {
     impl->loop_ = &instruction;
   }
+  impl->constants_ = std::move(constants);
   return InPlaceAnalysis(std::move(impl));
 }
 
@@ -274,7 +289,9 @@ absl::StatusOr<WrittenElements> InPlaceAnalysis::Written(const SharedBuffer& buf
   WrittenElements written;
   if (asked->question && asked->question->doubt().empty()) {
     for (const internal::ChangedPart& part : asked->question->parts()) {
-      written.elements.Add(part.elements);
+      OperandIndexing elements = part.elements;
+      if (!part.is_certain) elements.Weaken(ExactnessLabel::OverApproximate(part.why_not_certain));
+      written.elements.Add(std::move(elements));
     }
   } else {
     const absl::StatusOr<OperandIndexing> all = internal::PlacesIn(output, output, impl_->context_);
