@@ -27,6 +27,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,7 @@
 #include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/fusion/walk/fusion_options.h"
@@ -125,12 +127,41 @@ struct Context {
 };
 using SharedContext = std::shared_ptr<Context>;
 
-// Runs `work` without the GIL, while no other thread uses the context.
+// Runs `work` without the GIL, while no other thread uses the context. A signal whose handler raises, as
+// that of Ctrl-C does, ends the questions of the work, and is what is thrown.
 template <typename Work>
 auto Locked(Context& context, Work&& work) {
-  nb::gil_scoped_release release;
-  const std::lock_guard<std::mutex> lock(context.mutex);
-  return std::forward<Work>(work)();
+  if (Interruption::IsOpen()) {
+    throw StatusError(absl::FailedPreconditionError(
+        "a signal handler asks while its thread waits for an answer"));
+  }
+  std::exception_ptr raised;
+  const auto is_raised = [&] {
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() == 0) return false;
+    raised = std::make_exception_ptr(nb::python_error());
+    return true;
+  };
+  const auto run = [&] {
+    const nb::gil_scoped_release release;
+    const std::lock_guard<std::mutex> lock(context.mutex);
+    const Interruption interruption(is_raised);
+    try {
+      return std::forward<Work>(work)();
+    } catch (...) {
+      // Answers that were cut short may be errors.
+      if (!raised) throw;
+    }
+    std::rethrow_exception(raised);
+  };
+  if constexpr (std::is_void_v<std::invoke_result_t<Work>>) {
+    run();
+    if (raised) std::rethrow_exception(raised);
+  } else {
+    auto result = run();
+    if (raised) std::rethrow_exception(raised);
+    return result;
+  }
 }
 
 struct ModuleState {

@@ -1,5 +1,6 @@
 #include "xla_indexing/base/question_budget.h"
 
+#include <chrono>
 #include <cstdint>
 #include <set>
 #include <thread>
@@ -107,6 +108,53 @@ TEST(QuestionBudgetTest, EachThreadHasItsOwn) {
   QuestionBudget budget(0);
   EXPECT_FALSE(QuestionBudget::Spend());
   std::thread([] { EXPECT_TRUE(QuestionBudget::Spend()); }).join();
+}
+
+// Spends until it is told to stop, or for a long time.
+bool IsStopped() {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (std::chrono::steady_clock::now() < end) {
+    if (!QuestionBudget::Spend(0)) return true;
+  }
+  return false;
+}
+
+TEST(InterruptionTest, EndsQuestionsAsLongAsItLives) {
+  EXPECT_FALSE(Interruption::IsOpen());
+  {
+    int asked = 0;
+    const auto is_wanted = [&] { return ++asked == 2; };
+    const Interruption interruption(is_wanted);
+    EXPECT_TRUE(Interruption::IsOpen());
+    EXPECT_FALSE(Interruption::Happened());
+    const QuestionBudget budget(int64_t{1} << 60);
+    const int64_t left = QuestionBudget::Left();
+    EXPECT_TRUE(QuestionBudget::Spend());
+    EXPECT_TRUE(IsStopped());
+    EXPECT_EQ(asked, 2);
+    EXPECT_TRUE(Interruption::Happened());
+    EXPECT_TRUE(QuestionBudget::IsSpent());
+    EXPECT_EQ(QuestionBudget::Left(), 0);
+    EXPECT_EQ(QuestionBudget::Reason(), "the question was interrupted");
+    // What is given back does not let it go on.
+    QuestionBudget::RefundTo(left);
+    EXPECT_FALSE(QuestionBudget::Spend());
+    EXPECT_EQ(asked, 2);
+  }
+  EXPECT_FALSE(Interruption::Happened());
+  EXPECT_TRUE(QuestionBudget::Spend());
+}
+
+TEST(InterruptionTest, EndsWhatHasNoBudgetAndIsOneOnAThread) {
+  const auto at_once = [] { return true; };
+  const auto never = [] { return false; };
+  const Interruption interruption(at_once);
+  {
+    const Interruption inner(never);
+    EXPECT_TRUE(IsStopped());
+  }
+  EXPECT_TRUE(Interruption::Happened());
+  std::thread([] { EXPECT_FALSE(Interruption::IsOpen()); }).join();
 }
 
 }  // namespace

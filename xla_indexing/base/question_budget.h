@@ -27,6 +27,8 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/functional/function_ref.h"
+
 namespace xla_indexing {
 
 class QuestionBudget {
@@ -53,10 +55,31 @@ class QuestionBudget {
   // Whether this thread's open budget is spent.
   static bool IsSpent();
   // Why an answer is weaker than it could be, once it is spent:
-  // `the question takes more than 4000000 steps`.
+  // `the question takes more than 4000000 steps`, `the question was interrupted`.
   static std::string Reason();
 
  private:
+  const bool is_first_;
+};
+
+// Lets somebody who waits for answers, a user who presses Ctrl-C, end all questions of this thread early.
+// Whoever works asks `is_wanted` about ten times a second. Once it says yes it is not asked again, and all
+// budgets of the thread, also those that are opened later, are spent as long as this lives. Whoever gets
+// answers then throws them away. One on a thread at a time; another one inside of it does nothing.
+class Interruption {
+ public:
+  // Keeps the reference.
+  explicit Interruption(absl::FunctionRef<bool()> is_wanted);
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  // Whether the questions of this thread were interrupted, and whether they may be.
+  static bool Happened();
+  static bool IsOpen();
+
+ private:
+  const absl::FunctionRef<bool()> is_wanted_;
   const bool is_first_;
 };
 
