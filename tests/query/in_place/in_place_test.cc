@@ -34,6 +34,8 @@ class InPlaceTest : public ::testing::Test {
   InPlaceAnalysis AnalysisOf(absl::string_view instructions) {
     auto module = ParseAndVerifyModule(absl::StrCat(
         "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n",
+        "keep { ROOT a = f32[] parameter(0) b = f32[] parameter(1) }\n",
+        "erase { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] constant(7) }\n",
         "ENTRY e {\n", instructions, "\n}\n"));
     EXPECT_TRUE(module.ok()) << module.status();
     modules_.push_back(*std::move(module));
@@ -429,6 +431,81 @@ TEST_F(InPlaceTest, OnlyWhatChangesIsWritten) {
                              inserted_window_dims={0}, scatter_dims_to_operand_dims={0},
                              index_vector_dim=1, to_apply=add)"),
               HasSubstr("d0 - rt0 in [0, 0]"));
+}
+
+TEST_F(InPlaceTest, UpdatesThatChangeNothingAreNotWritten) {
+  const auto scatter = [&](absl::string_view indices, absl::string_view updates,
+                           absl::string_view combiner = "add") {
+    return WrittenOf(absl::StrCat(
+        "x = f32[8,3] parameter(0) ", indices, " ", updates,
+        " ROOT s = f32[8,3] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=",
+        combiner));
+  };
+  const std::string two = "u = f32[2,3] parameter(1)";
+  EXPECT_EQ(scatter("i = s32[0,1] parameter(2)", "u = f32[0,3] parameter(1)"), "[0, 0] of 24");
+  EXPECT_EQ(scatter("i = s32[2,1] constant({{8},{-1}})", two), "[0, 0] of 24");
+  EXPECT_THAT(scatter("i = s32[2,1] constant({{8},{5}})", two), StartsWith("[3, 3] of 24"));
+  EXPECT_THAT(scatter("i = s32[2,1] constant({{5},{5}})", two), StartsWith("[3, 3] of 24"));
+  EXPECT_EQ(scatter("i = s32[2,1] parameter(2)", two, "keep"), "[0, 0] of 24");
+  // What replaces elements by a value of the combiner's own: where, is not followed.
+  EXPECT_THAT(scatter("i = s32[2,1] parameter(2)", two, "erase"), StartsWith("[0, 24] of 24"));
+  EXPECT_EQ(WrittenOf("x = f32[8,3] parameter(0) u = f32[0,3] parameter(1) i = s32[] parameter(2) "
+                      "ROOT s = f32[8,3] dynamic-update-slice(x, u, i, i)"),
+            "[0, 0] of 24");
+  EXPECT_EQ(WrittenOf("x = f32[8,3] parameter(0) i = s32[] parameter(1) z = s32[] constant(0) "
+                      "v = f32[2,3] dynamic-slice(x, i, z), dynamic_slice_sizes={2,3} "
+                      "ROOT s = f32[8,3] dynamic-update-slice(x, v, i, z)"),
+            "[0, 0] of 24");
+  EXPECT_EQ(WrittenOf("x = f32[8,3] parameter(0) a = f32[8,3] reverse(x), dimensions={0} "
+                      "ROOT s = f32[8,3] reverse(a), dimensions={0}"),
+            "[0, 0] of 24");
+  EXPECT_EQ(WrittenOf("x = f32[8,3] parameter(0) y = f32[0,3] parameter(1) "
+                      "ROOT s = f32[8,3] concatenate(y, x), dimensions={0}"),
+            "[0, 0] of 24");
+  EXPECT_EQ(WrittenOf("x = f32[8,3] parameter(0) z = f32[] parameter(1) "
+                      "ROOT s = f32[8,3] pad(x, z), padding=0_0x0_0"),
+            "[0, 0] of 24");
+}
+
+TEST_F(InPlaceTest, AScatterChangesNoMoreThanItHasUpdates) {
+  const auto scatter = [&](absl::string_view indices, absl::string_view size,
+                           absl::string_view dims) {
+    return WrittenOf(absl::StrCat("x = f32[1000] parameter(0) ", indices, " u = ", size,
+                                  " parameter(1) ROOT s = f32[1000] scatter(x, i, u), ", dims,
+                                  ", scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
+                                  "to_apply=add"));
+  };
+  const std::string scalars = "update_window_dims={}, inserted_window_dims={0}";
+  const std::string windows = "update_window_dims={1}, inserted_window_dims={}";
+  const std::string three = "i = s32[3,1] parameter(2)";
+  EXPECT_THAT(scatter(three, "f32[3]", scalars), StartsWith("[0, 3] of 1000"));
+  EXPECT_THAT(scatter(three, "f32[3,5]", windows), StartsWith("[0, 15] of 1000"));
+  EXPECT_THAT(scatter("i = s32[1,1] parameter(2)", "f32[1,5]", windows),
+              StartsWith("[0, 5] of 1000"));
+  EXPECT_THAT(scatter("i = s32[3,1] constant({{0},{3},{900}})", "f32[3,5]", windows),
+              StartsWith("[13, 13] of 1000"));
+}
+
+TEST_F(InPlaceTest, CandidatesOfTheSamePositionComeFirst) {
+  InPlaceAnalysis analysis = AnalysisOf(R"(p = f32[8] parameter(0)
+      q = (f32[8], f32[2]) parameter(1)
+      r = f32[8] parameter(2)
+      a = f32[8] negate(p)
+      b = f32[8] get-tuple-element(q), index=0
+      ROOT t = (f32[8], f32[8]) tuple(a, b))");
+  EXPECT_THAT(analysis.Candidates(), ElementsAre(SharedBuffer{0, {0, 0}}, SharedBuffer{1, {1, 0}},
+                                                 SharedBuffer{0, {1, 0}}, SharedBuffer{0, {2, 0}},
+                                                 SharedBuffer{1, {0, 0}}, SharedBuffer{1, {2, 0}}));
+  EXPECT_THAT(analysis.Candidates({.output_leaf = 1, .operand = 2}),
+              ElementsAre(SharedBuffer{1, {2, 0}}));
+  EXPECT_THAT(analysis.Candidates({.max_pairs = 2}),
+              ElementsAre(SharedBuffer{0, {0, 0}}, SharedBuffer{1, {1, 0}}));
+  EXPECT_EQ(analysis.CountCandidates({.max_pairs = 2}), 6);
+  EXPECT_EQ(analysis.CountCandidates({.operand = 1}), 2);
+  EXPECT_TRUE(analysis.IsCandidate({1, {2, 0}}));
+  EXPECT_FALSE(analysis.IsCandidate({1, {1, 1}}));
+  EXPECT_FALSE(analysis.IsCandidate({1, {3, 0}}));
 }
 
 TEST_F(InPlaceTest, WhereWidthsChangePartsOfElementsAreLeftInPlace) {

@@ -401,7 +401,15 @@ InPlaceSafety BufferWriters::CheckAlone(const BufferValue& written, const Buffer
   const SharedLeaves leaves{view->computation(), written.leaf, parameters.front().operand,
                             parameters.front().operand_leaf};
   InPlaceQuestion question(leaves, &indexers_.exact(), indexers_.context());
-  const absl::Status status = question.Prepare();
+  const auto entries = indexers_.exact().Index(view->computation(), Direction::kOutputToInput);
+  if (!entries.ok()) return InPlaceSafety::Undecided(std::string(entries.status().message()));
+  std::vector<const IndexingEntry*> reads;
+  for (const IndexingEntry& entry : **entries) {
+    if (OperandLeaf{entry.operand, entry.operand_leaf} == parameters.front()) {
+      reads.push_back(&entry);
+    }
+  }
+  const absl::Status status = question.Prepare(reads);
   absl::StatusOr<InPlaceSafety> safety = status.ok() ? question.Decide() : status;
   if (!safety.ok()) return InPlaceSafety::Undecided(std::string(safety.status().message()));
   return *std::move(safety);

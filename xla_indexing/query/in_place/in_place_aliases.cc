@@ -231,11 +231,15 @@ std::string CheckedAlias::ToString() const {
       safety.ToString());
 }
 
+std::string CheckedValue::WriterName() const {
+  return writer == nullptr ? "" : NameWithComputation(*writer);
+}
+
 std::string CheckedValue::ToString() const {
   return absl::StrCat(NameOfLeaf(value), " over ", NameOfLeaf(before),
                       writer == nullptr || writer == value.instruction
                           ? ""
-                          : absl::StrCat(", written by ", NameWithComputation(*writer)),
+                          : absl::StrCat(", written by ", WriterName()),
                       ": ", safety.ToString());
 }
 

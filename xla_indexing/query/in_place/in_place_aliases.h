@@ -68,7 +68,8 @@ struct CheckedValue {
   // The instruction that the answer is about; null where nothing is written.
   const HloInstruction* writer = nullptr;
 
-  // `final over mid, written by final: any order`.
+  std::string WriterName() const;  // as that of an alias
+  // `final over mid: any order`; with `, written by body/u` where that is another instruction.
   std::string ToString() const;
 };
 
