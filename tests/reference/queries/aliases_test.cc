@@ -259,6 +259,7 @@ uint64_t ElementOf(const HloInstruction& i, int f, Read read) {
 }
 
 constexpr int kIterations = 2;
+constexpr size_t kMostOrders = 3000;
 
 using Order = std::vector<const HloInstruction*>;
 
@@ -301,6 +302,8 @@ struct Sharing {
   std::map<Leaf, Leaf> over;
   std::map<Leaf, Leaf> stated;  // of all aliases of instructions, whether they are kept or not
   std::map<int64_t, int64_t> outputs;  // output leaf in the buffer of the parameters' leaf
+  // Outputs that are what was there before: whoever reads them says whether they still are.
+  std::set<int64_t> handed_on;
 };
 
 // Runs a computation in an order, and says whether every value was computed right, and every output is.
@@ -340,7 +343,7 @@ class SharedExecution {
     for (int64_t leaf = 0; leaf < leaves; ++leaf) {
       const auto copy = copied_.find(leaf);
       results_.push_back(copy == copied_.end() ? At(Output(leaf)) : copy->second);
-      Expect(*results_.back() == values.Of(Output(leaf)));
+      Expect(sharing.handed_on.contains(leaf) || *results_.back() == values.Of(Output(leaf)));
     }
   }
 
@@ -445,6 +448,7 @@ class SharedExecution {
     for (const int64_t leaf : {0, 1}) {
       if (NamedBy({&loop, leaf}) != Leaf{&loop, leaf}) {
         buffers.push_back(At({&loop, leaf}));
+        in_body.handed_on.insert(leaf);
         continue;
       }
       const bool is_placed = placed_.contains({&loop, leaf});
@@ -470,7 +474,9 @@ class SharedExecution {
       }
       Expect(is_done);
     }
-    for (const int64_t leaf : {0, 1}) Expect(*buffers[leaf] == values.Of({&loop, leaf}));
+    for (const int64_t leaf : {0, 1}) {
+      Expect(in_body.handed_on.contains(leaf) || *buffers[leaf] == values.Of({&loop, leaf}));
+    }
   }
 
  public:
@@ -490,7 +496,6 @@ class SharedExecution {
  private:
   static void AddOrders(const HloComputation& computation, Order* order,
                         std::set<const HloInstruction*>* done, std::vector<Order>* orders) {
-    constexpr size_t kMostOrders = 3000;
     if (orders->size() >= kMostOrders) return;
     // Names are there as soon as what they name.
     bool is_any_left = false;
@@ -526,6 +531,7 @@ class SharedExecution {
 
 struct AliasTally {
   int modules = 0;
+  int left_out = 0;  // modules that have too many orders
   int any_order = 0;
   int in_order = 0;
   int is_unsafe = 0;
@@ -560,6 +566,10 @@ class AliasChecker {
   }
 
   void Check() {
+    if (orders_.size() >= kMostOrders) {
+      ++tally_.left_out;
+      return;
+    }
     ++tally_.modules;
     std::vector<const CheckedAlias*> safe;
     for (const CheckedAlias& alias : aliases_) {
@@ -571,7 +581,6 @@ class AliasChecker {
     }
     // All that are called safe are right in one order.
     EXPECT_TRUE(IsRightInSomeOrder(safe, /*reads_first=*/false));
-    if (orders_.size() >= 3000) return;
     for (const CheckedAlias& alias : aliases_) {
       if (alias.safety.answer != InPlaceAnswer::kUnsafe) continue;
       if (alias.safety.conflict) {
@@ -651,11 +660,13 @@ TEST(RandomAliasesTest, WhatIsSafeIsExecutedRightWithSharedBuffers) {
       FAIL() << "seed " << seed << "\n" << text << answers;
     }
   }
-  std::cout << tally.modules << " modules: any order " << tally.any_order << ", in an order "
-            << tally.in_order << ", undecided " << tally.undecided << ", unsafe " << tally.is_unsafe
-            << ", of these by elements " << tally.decided_by_elements << ", wrong in every order "
-            << tally.not_in_any_order << ", only together " << tally.only_together
-            << ", right after all " << tally.needless << "\n";
+  std::cout << tally.modules << " modules and " << tally.left_out << " left out: any order "
+            << tally.any_order << ", in an order " << tally.in_order << ", undecided "
+            << tally.undecided << ", unsafe " << tally.is_unsafe << ", of these by elements "
+            << tally.decided_by_elements << ", wrong in every order " << tally.not_in_any_order
+            << ", only together " << tally.only_together << ", right after all " << tally.needless
+            << "\n";
+  EXPECT_GT(tally.modules, count * 3 / 4);
   EXPECT_GT(tally.any_order, tally.modules / 3);
   EXPECT_GT(tally.in_order, tally.modules / 100);
   EXPECT_GT(tally.not_in_any_order, tally.modules / 10);
