@@ -2,6 +2,7 @@
 
 #include "xla_indexing/query/in_place/in_place.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "python/src/common.h"
 #include "python/src/subjects.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/query/in_place/in_place_aliases.h"
 
 namespace xla_indexing::python {
@@ -108,12 +110,28 @@ void DefineSafety(nb::module_& m) {
            [](const InPlaceSafety& self) { return ReprOf("InPlaceSafety", self.ToString()); });
 }
 
+// The number of an operand that is given as one, or by its name.
+std::optional<int64_t> OperandNumber(const Subject& subject, nb::handle operand) {
+  if (operand.is_none()) return std::nullopt;
+  if (!nb::isinstance<nb::str>(operand)) return nb::cast<int64_t>(operand);
+  const auto name = nb::cast<std::string>(operand);
+  for (size_t i = 0; i < subject.Operands().size(); ++i) {
+    const auto number = static_cast<int64_t>(i);
+    if (NameOfOperand(subject, number) == name || subject.Operands()[i]->name() == name) {
+      return number;
+    }
+  }
+  ThrowInvalid(absl::StrCat("there is no operand '", name, "' of ", subject.Name()));
+}
+
 template <typename Class>
 void DefineInPlaceOf(nb::class_<Class>& type) {
   type.def(
       "in_place",
-      [](const Class& self, int64_t max_pairs) {
+      [](const Class& self, std::optional<int64_t> output, const nb::object& operand,
+         std::optional<int64_t> max_pairs) {
         const Subject subject(self);
+        PairFilter filter{output, OperandNumber(subject, operand)};
         return Locked(*subject.state->context, [&] {
           mlir::MLIRContext* context = &subject.state->context->mlir;
           InPlaceAnalysis analysis =
@@ -121,7 +139,15 @@ void DefineInPlaceOf(nb::class_<Class>& type) {
                           ? InPlaceAnalysis::OfInstruction(*subject.instruction, context)
                           : InPlaceAnalysis::OfComputation(*subject.computation, context));
           std::vector<InPlacePair> pairs;
-          for (const SharedBuffer& buffer : analysis.Candidates(max_pairs)) {
+          const int64_t count = analysis.CountCandidates(filter);
+          if (!max_pairs && count > filter.max_pairs) {
+            ThrowInvalid(absl::StrCat("there are ", count,
+                                      " pairs: ask about one output or one "
+                                      "operand, or say how many with max_pairs"));
+          }
+          filter.max_pairs = max_pairs.value_or(filter.max_pairs);
+          for (const SharedBuffer& buffer : analysis.Candidates(filter)) {
+            CheckOk(QuestionBudget::CheckGoesOn());
             InPlaceSafety safety = ValueOf(analysis.Safety(buffer));
             const Interval written = ValueOf(analysis.Written(buffer)).count;
             pairs.push_back({buffer, NameOfOperand(subject, buffer.operand.operand),
@@ -130,8 +156,13 @@ void DefineInPlaceOf(nb::class_<Class>& type) {
           return pairs;
         });
       },
-      nb::kw_only(), "max_pairs"_a = 1024,
+      nb::kw_only(), "output"_a = nb::none(), "operand"_a = nb::none(), "max_pairs"_a = nb::none(),
+      nb::sig("def in_place(self, *, output: int | None = None, operand: int | str | None = None, "
+              "max_pairs: int | None = None) -> list[InPlacePair]"),
       R"doc(Which outputs may be written into the buffer of an operand of equally many bytes, and in which order.
+
+All pairs, first those of the output and the operand in the same place; with `output`, the number of an
+array of the result, or `operand`, a number or a name, only theirs, and only the first `max_pairs`.
 
     >>> m = xi.load("examples/in_place.hlo")
     >>> [pair] = m.entry.in_place()
@@ -139,6 +170,88 @@ void DefineInPlaceOf(nb::class_<Class>& type) {
     ('in order', [(0, 'descending')], (1,), (2,))
     >>> pair.written
     Interval(3, 3)
+)doc");
+}
+
+// One value of several in one buffer.
+struct PlacedValue {
+  SharedModule state;
+  CheckedValue checked;
+};
+
+// An instruction of a computation that is given as such, or by its name, perhaps with a leaf: ("w", 2).
+BufferValue ValueIn(const Computation& computation, nb::handle given) {
+  if (nb::isinstance<nb::tuple>(given)) {
+    const auto pair = nb::cast<nb::tuple>(given);
+    if (pair.size() != 2) ThrowInvalid("a value is an instruction, or a pair of one and a leaf");
+    BufferValue value = ValueIn(computation, pair[0]);
+    value.leaf = nb::cast<int64_t>(pair[1]);
+    return value;
+  }
+  if (nb::isinstance<Instruction>(given)) {
+    const Instruction& instruction = nb::cast<const Instruction&>(given);
+    if (instruction.state != computation.state)
+      ThrowInvalid("the instruction is of another module");
+    return {instruction.instruction};
+  }
+  const auto name = nb::cast<std::string>(given);
+  for (const HloInstruction* i : computation.computation->instructions()) {
+    if (i->name() == name) return {i};
+  }
+  ThrowInvalid(
+      absl::StrCat("there is no instruction '", name, "' in ", computation.computation->name()));
+}
+
+void DefineOneBuffer(nb::module_& m, nb::class_<Computation>& computation) {
+  nb::class_<PlacedValue>(m, "PlacedValue", "A value that is to be written over another one.")
+      .def_prop_ro(
+          "value",
+          [](const PlacedValue& self) {
+            return Instruction{self.state, self.checked.value.instruction};
+          },
+          "The instruction that yields it.")
+      .def_prop_ro("leaf", [](const PlacedValue& self) { return self.checked.value.leaf; })
+      .def_prop_ro(
+          "before",
+          [](const PlacedValue& self) {
+            return Instruction{self.state, self.checked.before.instruction};
+          },
+          "The instruction that yields what the buffer holds before.")
+      .def_prop_ro("before_leaf", [](const PlacedValue& self) { return self.checked.before.leaf; })
+      .def_prop_ro(
+          "writer", [](const PlacedValue& self) { return ToText(self.checked.WriterName()); },
+          "The instruction that the answer is about; empty where nothing is written.")
+      .def_prop_ro("safety", [](const PlacedValue& self) { return self.checked.safety; })
+      .def("__bool__", [](const PlacedValue& self) { return self.checked.safety.IsSafe(); })
+      .def("__str__", [](const PlacedValue& self) { return ToText(self.checked.ToString()); })
+      .def("__repr__",
+           [](const PlacedValue& self) { return ReprOf("PlacedValue", self.checked.ToString()); });
+  computation.def(
+      "one_buffer",
+      [](const Computation& self, const nb::list& given) {
+        std::vector<BufferValue> values;
+        for (const nb::handle value : given) values.push_back(ValueIn(self, value));
+        const std::vector<CheckedValue> checked = Locked(*self.state->context, [&] {
+          return ValueOf(CheckOneBuffer(values, &self.state->context->mlir));
+        });
+        std::vector<PlacedValue> placed;
+        for (const CheckedValue& value : checked) placed.push_back({self.state, value});
+        return placed;
+      },
+      "values"_a,
+      nb::sig(
+          "def one_buffer(self, values: list[str | Instruction | tuple[str | Instruction, int]]) "
+          "-> list[PlacedValue]"),
+      R"doc(Whether values may lie in one buffer, one after the other: an answer for each but the first.
+
+A value is an instruction of this computation, by itself or by name, or a pair of it and a leaf of its
+tuple. A parameter that comes first is taken to be donated.
+
+    >>> m = xi.load("examples/donated.hlo")
+    >>> for placed in m.entry.one_buffer(["x", "mid", "final"]):
+    ...     print(placed)
+    mid over x: any order
+    final over mid: any order
 )doc");
 }
 
@@ -198,6 +311,7 @@ void DefineInPlace(nb::module_& m, SubjectClasses& classes) {
   DefineAliases(m, classes.module);
   DefineInPlaceOf(classes.instruction);
   DefineInPlaceOf(classes.computation);
+  DefineOneBuffer(m, classes.computation);
 }
 
 }  // namespace xla_indexing::python

@@ -1,5 +1,8 @@
 """Questions that maps answer, with expectations from the definitions in the headers."""
 
+import signal
+import time
+
 import pytest
 
 import xla_indexing as xi
@@ -216,3 +219,99 @@ def test_a_view_of_a_view():
     again = xi.FusionView.of_fusion(view.computation.root)
     assert again.computation.root.opcode == "subtract"
     assert again.operands[0].computation == view.computation
+
+
+PAIRS = """
+ENTRY e {
+  p = f32[8] parameter(0)
+  q = f32[8] parameter(1)
+  i = s32[] parameter(2)
+  n = f32[8] negate(q)
+  r = f32[8] reverse(p), dimensions={0}
+  ROOT t = (f32[8], f32[8]) tuple(r, n)
+}
+"""
+
+
+def test_in_place_asks_about_all_pairs_or_some():
+    entry = xi.load(PAIRS).entry
+    pairs = [(pair.output_leaf, pair.operand) for pair in entry.in_place()]
+    assert pairs == [(0, 0), (1, 1), (0, 1), (1, 0)]
+    assert [(pair.output_leaf, pair.operand) for pair in entry.in_place(output=1)] == [(1, 1), (1, 0)]
+    assert [pair.output_leaf for pair in entry.in_place(operand=0)] == [0, 1]
+    assert [pair.output_leaf for pair in entry.in_place(operand="q", output=1)] == [1]
+    assert len(entry.in_place(max_pairs=3)) == 3
+    assert entry.in_place(output=7) == []
+    with pytest.raises(xi.Error, match="there is no operand 'x'"):
+        entry.in_place(operand="x")
+
+
+def test_in_place_answers_more_pairs_than_anybody_reads():
+    names = [f"p{i}" for i in range(40)]
+    lines = [f"{name} = f32[] parameter({i})" for i, name in enumerate(names)]
+    lines += [f"n{i} = f32[] negate({name})" for i, name in enumerate(names)]
+    shapes = ", ".join(["f32[]"] * 40)
+    root = f"ROOT t = ({shapes}) tuple({', '.join(f'n{i}' for i in range(40))})"
+    pairs = xi.load("\n".join(["ENTRY e {", *lines, root, "}"])).entry.in_place()
+    assert len(pairs) == 1600
+
+
+def test_one_buffer():
+    module = xi.load(PAIRS)
+    [placed] = module.entry.one_buffer(["q", module["n"]])
+    assert placed
+    assert (placed.value, placed.before, placed.writer) == (module["n"], module["q"], "n")
+    [placed] = module.entry.one_buffer(["p", ("r", 0)])
+    assert not placed
+    assert placed.safety.answer == "unsafe"
+    with pytest.raises(xi.Error, match="at least two"):
+        module.entry.one_buffer(["p"])
+    with pytest.raises(xi.Error, match="there is no instruction 'x'"):
+        module.entry.one_buffer(["p", "x"])
+    with pytest.raises(xi.Error, match="there is no array that is leaf 2"):
+        module.entry.one_buffer(["p", ("r", 2)])
+    with pytest.raises(xi.Error, match="another module"):
+        module.entry.one_buffer(["p", xi.load(PAIRS)["r"]])
+
+
+def test_aliases_of_instructions_are_judged_by_who_reads_later():
+    text = """HloModule m, is_scheduled=true
+    ENTRY e {
+      x = f32[16] parameter(0)
+      c = f32[16] copy(x)
+      y = f32[16] negate(c), output_to_operand_aliasing={{}: (0, {})}
+      r = f32[16] reverse(c), dimensions={0}
+      ROOT t = (f32[16], f32[16]) tuple(y, r)
+    }"""
+    [alias] = xi.load(text).aliases()
+    assert alias.safety.answer == "unsafe"
+    assert alias.safety.reason == "r reads c after y has written it"
+
+
+def test_a_signal_ends_a_question_within_a_second():
+    steps = [
+        f"d{i} = f32[64,64] dot({'p0' if i == 1 else f'd{i - 1}'}, p{i}), "
+        "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+        for i in range(1, 300)
+    ]
+    lines = [f"p{i} = f32[64,64] parameter({i})" for i in range(300)] + steps
+    lines += [f"n{i} = f32[64,64] subtract(p{i}, d299)" for i in range(300)]
+    shapes = ", ".join(["f32[64,64]"] * 300)
+    lines.append(f"ROOT t = ({shapes}) tuple({', '.join(f'n{i}' for i in range(300))})")
+    entry = xi.load("\n".join(["ENTRY e {", *lines, "}"])).entry
+    raised_at = []
+
+    def raise_interrupt(*_: object) -> None:
+        raised_at.append(time.monotonic())
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, raise_interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with pytest.raises(KeyboardInterrupt):
+            entry.in_place()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    # Python's handler runs once the library looks for signals.
+    assert time.monotonic() - raised_at[0] < 1

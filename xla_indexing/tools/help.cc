@@ -77,6 +77,10 @@ How it is printed
                          loaded and stored, and bytes
   --budget=BYTES         of --query=tiling: the tile sizes that move the fewest bytes while no more
                          than so many are held at a time; 48KiB, 1MiB or a number
+  --one_buffer=A,B,..    of --query=in-place: whether the results of these instructions of the ENTRY
+                         computation (or of --computation) may lie in one buffer, one after the
+                         other, A#2 for leaf 2 of a tuple; a parameter is taken to be donated; lines
+                         behind the maps
   --threads_per_block=N, --elements_per_thread=N, --vector_width=N
                          of --query=coalescing: the loop over the output, its elements in the order
                          of memory (default: 128, 1 and 1); of --query=in-place: whether these

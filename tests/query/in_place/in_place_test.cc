@@ -34,6 +34,8 @@ class InPlaceTest : public ::testing::Test {
   InPlaceAnalysis AnalysisOf(absl::string_view instructions) {
     auto module = ParseAndVerifyModule(absl::StrCat(
         "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n",
+        "keep { ROOT a = f32[] parameter(0) b = f32[] parameter(1) }\n",
+        "erase { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] constant(7) }\n",
         "ENTRY e {\n", instructions, "\n}\n"));
     EXPECT_TRUE(module.ok()) << module.status();
     modules_.push_back(*std::move(module));
@@ -431,6 +433,81 @@ TEST_F(InPlaceTest, OnlyWhatChangesIsWritten) {
               HasSubstr("d0 - rt0 in [0, 0]"));
 }
 
+TEST_F(InPlaceTest, UpdatesThatChangeNothingAreNotWritten) {
+  const auto scatter = [&](absl::string_view indices, absl::string_view updates,
+                           absl::string_view combiner = "add") {
+    return WrittenOf(absl::StrCat(
+        "x = f32[8,3] parameter(0) ", indices, " ", updates,
+        " ROOT s = f32[8,3] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=",
+        combiner));
+  };
+  const std::string two = "u = f32[2,3] parameter(1)";
+  EXPECT_EQ(scatter("i = s32[0,1] parameter(2)", "u = f32[0,3] parameter(1)"), "[0, 0] of 24");
+  EXPECT_EQ(scatter("i = s32[2,1] constant({{8},{-1}})", two), "[0, 0] of 24");
+  EXPECT_THAT(scatter("i = s32[2,1] constant({{8},{5}})", two), StartsWith("[3, 3] of 24"));
+  EXPECT_THAT(scatter("i = s32[2,1] constant({{5},{5}})", two), StartsWith("[3, 3] of 24"));
+  EXPECT_EQ(scatter("i = s32[2,1] parameter(2)", two, "keep"), "[0, 0] of 24");
+  // What replaces elements by a value of the combiner's own: where, is not followed.
+  EXPECT_THAT(scatter("i = s32[2,1] parameter(2)", two, "erase"), StartsWith("[0, 24] of 24"));
+  EXPECT_EQ(WrittenOf("x = f32[8,3] parameter(0) u = f32[0,3] parameter(1) i = s32[] parameter(2) "
+                      "ROOT s = f32[8,3] dynamic-update-slice(x, u, i, i)"),
+            "[0, 0] of 24");
+  EXPECT_EQ(WrittenOf("x = f32[8,3] parameter(0) i = s32[] parameter(1) z = s32[] constant(0) "
+                      "v = f32[2,3] dynamic-slice(x, i, z), dynamic_slice_sizes={2,3} "
+                      "ROOT s = f32[8,3] dynamic-update-slice(x, v, i, z)"),
+            "[0, 0] of 24");
+  EXPECT_EQ(WrittenOf("x = f32[8,3] parameter(0) a = f32[8,3] reverse(x), dimensions={0} "
+                      "ROOT s = f32[8,3] reverse(a), dimensions={0}"),
+            "[0, 0] of 24");
+  EXPECT_EQ(WrittenOf("x = f32[8,3] parameter(0) y = f32[0,3] parameter(1) "
+                      "ROOT s = f32[8,3] concatenate(y, x), dimensions={0}"),
+            "[0, 0] of 24");
+  EXPECT_EQ(WrittenOf("x = f32[8,3] parameter(0) z = f32[] parameter(1) "
+                      "ROOT s = f32[8,3] pad(x, z), padding=0_0x0_0"),
+            "[0, 0] of 24");
+}
+
+TEST_F(InPlaceTest, AScatterChangesNoMoreThanItHasUpdates) {
+  const auto scatter = [&](absl::string_view indices, absl::string_view size,
+                           absl::string_view dims) {
+    return WrittenOf(absl::StrCat("x = f32[1000] parameter(0) ", indices, " u = ", size,
+                                  " parameter(1) ROOT s = f32[1000] scatter(x, i, u), ", dims,
+                                  ", scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
+                                  "to_apply=add"));
+  };
+  const std::string scalars = "update_window_dims={}, inserted_window_dims={0}";
+  const std::string windows = "update_window_dims={1}, inserted_window_dims={}";
+  const std::string three = "i = s32[3,1] parameter(2)";
+  EXPECT_THAT(scatter(three, "f32[3]", scalars), StartsWith("[0, 3] of 1000"));
+  EXPECT_THAT(scatter(three, "f32[3,5]", windows), StartsWith("[0, 15] of 1000"));
+  EXPECT_THAT(scatter("i = s32[1,1] parameter(2)", "f32[1,5]", windows),
+              StartsWith("[0, 5] of 1000"));
+  EXPECT_THAT(scatter("i = s32[3,1] constant({{0},{3},{900}})", "f32[3,5]", windows),
+              StartsWith("[13, 13] of 1000"));
+}
+
+TEST_F(InPlaceTest, CandidatesOfTheSamePositionComeFirst) {
+  InPlaceAnalysis analysis = AnalysisOf(R"(p = f32[8] parameter(0)
+      q = (f32[8], f32[2]) parameter(1)
+      r = f32[8] parameter(2)
+      a = f32[8] negate(p)
+      b = f32[8] get-tuple-element(q), index=0
+      ROOT t = (f32[8], f32[8]) tuple(a, b))");
+  EXPECT_THAT(analysis.Candidates(), ElementsAre(SharedBuffer{0, {0, 0}}, SharedBuffer{1, {1, 0}},
+                                                 SharedBuffer{0, {1, 0}}, SharedBuffer{0, {2, 0}},
+                                                 SharedBuffer{1, {0, 0}}, SharedBuffer{1, {2, 0}}));
+  EXPECT_THAT(analysis.Candidates({.output_leaf = 1, .operand = 2}),
+              ElementsAre(SharedBuffer{1, {2, 0}}));
+  EXPECT_THAT(analysis.Candidates({.max_pairs = 2}),
+              ElementsAre(SharedBuffer{0, {0, 0}}, SharedBuffer{1, {1, 0}}));
+  EXPECT_EQ(analysis.CountCandidates({.max_pairs = 2}), 6);
+  EXPECT_EQ(analysis.CountCandidates({.operand = 1}), 2);
+  EXPECT_TRUE(analysis.IsCandidate({1, {2, 0}}));
+  EXPECT_FALSE(analysis.IsCandidate({1, {1, 1}}));
+  EXPECT_FALSE(analysis.IsCandidate({1, {3, 0}}));
+}
+
 TEST_F(InPlaceTest, WhereWidthsChangePartsOfElementsAreLeftInPlace) {
   // The bytes of each element, as they are, and in another order.
   EXPECT_EQ(WrittenOf("p = s32[6] parameter(0) ROOT b = u8[6,4] bitcast-convert(p)"),
@@ -673,9 +750,268 @@ TEST_F(InPlaceTest, AliasesOfInstructionsAreAskedAboutThem) {
       f { p = f32[4] parameter(0) ROOT r = f32[4] reverse(p), dimensions={0} }
       ENTRY e {
         p = f32[4] parameter(0)
-        ROOT r = f32[4] fusion(p), kind=kLoop, calls=f, output_to_operand_aliasing={{}: (0, {})}
+        c = f32[4] copy(p)
+        ROOT r = f32[4] fusion(c), kind=kLoop, calls=f, output_to_operand_aliasing={{}: (0, {})}
       })"),
               ElementsAre(HasSubstr("alias of r: output {} in operand 0 {}: unsafe: element {1}")));
+}
+
+// An entry whose y = negate(c) states that it lies in the buffer of c, a copy of parameter x.
+std::string NegatedInPlace(absl::string_view header, absl::string_view before,
+                           absl::string_view after, absl::string_view of = "c") {
+  return absl::StrCat("HloModule m", header, R"(
+      f { p = f32[16] parameter(0) ROOT n = f32[16] negate(p) }
+      ENTRY e {
+        x = f32[16] parameter(0)
+        c = f32[16] copy(x)
+        )",
+                      before, " y = f32[16] fusion(", of,
+                      "), kind=kLoop, calls=f, output_to_operand_aliasing={{}: (0, {})} ", after,
+                      "\n}\n");
+}
+
+TEST_F(InPlaceTest, WhatAnInstructionOverwritesIsReadBeforeIt) {
+  const std::string alias = "alias of y: output {} in operand 0 {}: ";
+  const auto of = [&](absl::string_view header, absl::string_view before, absl::string_view after,
+                      absl::string_view operand = "c") {
+    const auto lines = AliasesOf(NegatedInPlace(header, before, after, operand));
+    EXPECT_FALSE(lines.empty());
+    return lines.empty() ? "" : lines.back();
+  };
+  const std::string pair = "ROOT t = (f32[16], f32[16]) tuple(y, r)";
+  for (const std::string scheduled : {", is_scheduled=true", ""}) {
+    SCOPED_TRACE(scheduled);
+    // With the result itself, after it, and before it.
+    EXPECT_EQ(of(scheduled, "", "r = f32[16] add(c, y) " + pair),
+              alias + "unsafe: r reads c after y has written it");
+    EXPECT_EQ(of(scheduled, "", "ROOT t = (f32[16], f32[16]) tuple(y, c)"),
+              alias + "unsafe: y overwrites c, which is output 1");
+    EXPECT_EQ(of(scheduled, "r = f32[16] reverse(c), dimensions={0}", pair), alias + "any order");
+    // As another name, which is an output, too.
+    EXPECT_EQ(of(scheduled, "b = f32[4,4] bitcast(c)", "ROOT t = (f32[16], f32[4,4]) tuple(y, b)"),
+              alias + "unsafe: y overwrites c, which is output 1");
+    // Of what an entry does not own.
+    EXPECT_EQ(of(scheduled, "", "ROOT r = f32[16] reverse(y), dimensions={0}", "x"),
+              alias + "unsafe: x is a parameter that is not donated");
+    EXPECT_EQ(of(scheduled + ", buffer_donor={ (0, {}) }", "",
+                 "ROOT r = f32[16] reverse(y), dimensions={0}", "x"),
+              alias + "any order");
+    EXPECT_EQ(of(scheduled + ", input_output_alias={ {}: (0, {}) }", "",
+                 "ROOT r = f32[16] negate(y)", "x"),
+              alias + "any order");
+    EXPECT_EQ(of(scheduled, "k = f32[16] constant({0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0})",
+                 "ROOT r = f32[16] reverse(y), dimensions={0}", "k"),
+              alias + "unsafe: k is a constant");
+  }
+  // Without a schedule, what can come before does.
+  const std::string later = "r = f32[16] reverse(c), dimensions={0} " + pair;
+  EXPECT_EQ(of("", "", later), alias + "any order");
+  EXPECT_EQ(of(", is_scheduled=true", "", later),
+            alias + "unsafe: r reads c after y has written it");
+  EXPECT_EQ(of(", is_scheduled=true", "b = f32[4,4] bitcast(c)",
+               "r = f32[4,4] transpose(b), dimensions={1,0} "
+               "ROOT t = (f32[16], f32[4,4]) tuple(y, r)"),
+            alias + "unsafe: r reads c after y has written it");
+  // But for what waits for something else.
+  EXPECT_EQ(of("", "", "r = f32[16] reverse(c), dimensions={0}, control-predecessors={y} " + pair),
+            alias + "unsafe: r reads c after y has written it");
+}
+
+TEST_F(InPlaceTest, WhatAnAsynchronousOperationReadsIsReadUntilItIsDone) {
+  const std::string started = "s = (f32[16], f32[16], u32[]) copy-start(c)";
+  const std::string done = "d = f32[16] copy-done(s) ROOT t = (f32[16], f32[16]) tuple(y, d)";
+  EXPECT_THAT(AliasesOf(NegatedInPlace(", is_scheduled=true", started, done)),
+              ElementsAre(HasSubstr("unsafe: d reads c after y has written it")));
+  // What is made is written from the start on.
+  EXPECT_THAT(AliasesOf(R"(HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}) }
+      ENTRY e {
+        x = f32[4] parameter(0)
+        z = f32[4] parameter(1)
+        s = (f32[4], f32[4], u32[]) copy-start(z)
+        r = f32[4] reverse(x), dimensions={0}
+        d = f32[4] copy-done(s)
+        ROOT t = (f32[4], f32[4]) tuple(d, r)
+      })"),
+              ElementsAre(HasSubstr("written by s: unsafe: r reads x after s has written it")));
+}
+
+TEST_F(InPlaceTest, ACallHandsOnWhatItsComputationHandsOn) {
+  EXPECT_THAT(AliasesOf(R"(HloModule m, is_scheduled=true
+      same { p = f32[4] parameter(0) ROOT b = f32[2,2] bitcast(p) }
+      ENTRY e {
+        x = f32[4] parameter(0)
+        c = f32[4] copy(x)
+        k = f32[2,2] call(c), to_apply=same
+        y = f32[4] negate(c), output_to_operand_aliasing={{}: (0, {})}
+        r = f32[2,2] transpose(k), dimensions={1,0}
+        ROOT t = (f32[4], f32[2,2]) tuple(y, r)
+      })"),
+              ElementsAre(HasSubstr("unsafe: r reads c after y has written it")));
+}
+
+TEST_F(InPlaceTest, OneOrderHasToDoForAllAliases) {
+  // Each may come last, but not both.
+  EXPECT_THAT(AliasesOf(R"(HloModule m
+      ENTRY e {
+        x = f32[4] parameter(0)
+        c = f32[4] copy(x)
+        y = f32[4] negate(c), output_to_operand_aliasing={{}: (0, {})}
+        z = f32[4] exponential(c), output_to_operand_aliasing={{}: (0, {})}
+        ROOT t = (f32[4], f32[4]) tuple(y, z)
+      })"),
+              ElementsAre(HasSubstr("alias of y: output {} in operand 0 {}: unsafe: no order puts "
+                                    "z, which reads c, before y, which writes it"),
+                          HasSubstr("no order puts y, which reads c, before z")));
+  // The header's outputs, each of which is computed from both parameters.
+  EXPECT_THAT(AliasesOf(R"(HloModule m, input_output_alias={ {0}: (0, {}), {1}: (1, {}) }
+      ENTRY e {
+        x = f32[4] parameter(0)
+        z = f32[4] parameter(1)
+        a = f32[4] add(x, z)
+        s = f32[4] subtract(x, z)
+        ROOT t = (f32[4], f32[4]) tuple(a, s)
+      })"),
+              ElementsAre(HasSubstr("no order puts s, which reads x, before a"),
+                          HasSubstr("no order puts a, which reads z, before s")));
+}
+
+TEST_F(InPlaceTest, WhatIsInADonatedBufferAlreadyIsReadBeforeTheOutput) {
+  // y lies in the buffer of x, and so does output 0, which is written while y is still read.
+  const auto of = [&](absl::string_view order) {
+    return AliasesOf(absl::StrCat(
+        "HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}) }\nENTRY e {\n"
+        "x = f32[4] parameter(0)\nz = f32[4] parameter(1)\n"
+        "y = f32[4] negate(x), output_to_operand_aliasing={{}: (0, {})}\n",
+        order, "ROOT t = (f32[4], f32[4]) tuple(o, r)\n}\n"));
+  };
+  const std::string output = "o = f32[4] negate(z)\n";
+  const std::string reader = "r = f32[4] reverse(y), dimensions={0}\n";
+  EXPECT_THAT(of(output + reader),
+              ElementsAre(HasSubstr("written by o: unsafe: r reads y after o has written it"),
+                          HasSubstr("alias of y: output {} in operand 0 {}: any order")));
+  EXPECT_THAT(of(reader + output),
+              ElementsAre(HasSubstr("written by o: any order"), HasSubstr(": any order")));
+}
+
+TEST_F(InPlaceTest, AnAliasOfACustomCallIsItsOwnAnswerWhereNobodyReadsLater) {
+  const auto of = [&](absl::string_view rest) {
+    return AliasesOf(
+        absl::StrCat("HloModule m, is_scheduled=true\nENTRY e {\n"
+                     "x = f32[4] parameter(0)\nc = f32[4] copy(x)\n",
+                     rest, "\n}\n"));
+  };
+  EXPECT_THAT(of("ROOT y = f32[4] custom-call(c), custom_call_target=\"f\", "
+                 "output_to_operand_aliasing={{}: (0, {})}"),
+              ElementsAre(HasSubstr("undecided: the custom call answers for it")));
+  EXPECT_THAT(of("y = f32[4] custom-call(c), custom_call_target=\"f\", "
+                 "output_to_operand_aliasing={{}: (0, {})}\nROOT r = f32[4] add(c, y)"),
+              ElementsAre(HasSubstr("unsafe: r reads c after y has written it")));
+  // Two results in one value, which is passed twice.
+  EXPECT_THAT(of("ROOT y = (f32[4], f32[4]) custom-call(c, c), custom_call_target=\"f\", "
+                 "output_to_operand_aliasing={{0}: (0, {}), {1}: (1, {})}"),
+              ElementsAre(HasSubstr("undecided"), HasSubstr("unsafe: output {0} is in it, too")));
+}
+
+TEST_F(InPlaceTest, BuffersOfOtherMemorySpacesAreNotShared) {
+  const std::string other = "unsafe: the output is in memory space 0 and the operand in ";
+  EXPECT_EQ(Of("x = f32[64]{0:S(5)} parameter(0) u = f32[4]{0} parameter(1) i = s32[] parameter(2) "
+               "ROOT d = f32[64]{0} dynamic-update-slice(x, u, i)"),
+            other + "5");
+  EXPECT_EQ(WrittenOf("x = f32[64]{0:S(5)} parameter(0) ROOT c = f32[64]{0} copy(x)"),
+            "[64, 64] of 64; (d0) -> (d0), domain: d0 in [0, 63]");
+  EXPECT_THAT(AliasesOf("HloModule m, input_output_alias={ {}: (0, {}) }\nENTRY e { "
+                        "x = f32[64]{0:S(1)} parameter(0) ROOT n = f32[64]{0} negate(x) }"),
+              ElementsAre(HasSubstr(other + "1")));
+  EXPECT_THAT(AliasesOf("HloModule m\nENTRY e { x = f32[64] parameter(0) "
+                        "c = f32[64]{0:S(1)} copy(x) ROOT n = f32[64]{0} negate(c), "
+                        "output_to_operand_aliasing={{}: (0, {})} }"),
+              ElementsAre(HasSubstr(other + "1")));
+  // Also on the way: what the loop starts from, which would lie in the parameter's buffer, is elsewhere.
+  EXPECT_THAT(
+      AliasesOf(LoopOver("y = f32[4] negate(a) ROOT r = (s32[], f32[4]) tuple(next, y)",
+                         "q = f32[4]{0:S(1)} negate(p) t = (s32[], f32[4]{0:S(1)}) tuple(zero, q) "
+                         "ROOT w = (s32[], f32[4]) while(t), condition=condition, body=body")),
+      ElementsAre(HasSubstr("unsafe: the output is in memory space ")));
+  EXPECT_EQ(Of("x = f32[64] parameter(0) ROOT n = s32[64] bitcast-convert(x)"), "any order");
+  InPlaceAnalysis analysis = AnalysisOf(
+      "x = f32[64]{0:S(5)} parameter(0) y = f32[64] parameter(1) ROOT n = f32[64] add(x, y)");
+  const auto sharing = analysis.Share();
+  ASSERT_TRUE(sharing.ok());
+  EXPECT_THAT(sharing->shared, ElementsAre(SharedBuffer{0, {1, 0}}));
+}
+
+// exp of an array, a loop that only reads it, and one more elementwise step.
+constexpr absl::string_view kDonatedThenLoop = R"(HloModule m
+    condition {
+      s = (s32[], f32[], f32[64]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      n = s32[] constant(8)
+      ROOT lt = pred[] compare(i, n), direction=LT
+    }
+    body {
+      s = (s32[], f32[], f32[64]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      a = f32[] get-tuple-element(s), index=1
+      x = f32[64] get-tuple-element(s), index=2
+      v = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}
+      w = f32[] reshape(v)
+      a2 = f32[] add(a, w)
+      one = s32[] constant(1)
+      i2 = s32[] add(i, one)
+      ROOT t = (s32[], f32[], f32[64]) tuple(i2, a2, x)
+    }
+    ENTRY e {
+      x = f32[64] parameter(0)
+      mid = f32[64] exponential(x)
+      zi = s32[] constant(0)
+      zf = f32[] constant(0)
+      init = (s32[], f32[], f32[64]) tuple(zi, zf, mid)
+      loop = (s32[], f32[], f32[64]) while(init), condition=condition, body=body
+      total = f32[] get-tuple-element(loop), index=1
+      totals = f32[64] broadcast(total), dimensions={}
+      turned = f32[64] reverse(mid), dimensions={0}
+      half = f32[32] slice(mid), slice={[0:32]}
+      final = f32[64] add(mid, totals)
+      ROOT t = (f32[64], f32[], f32[64], f32[32]) tuple(final, total, turned, half)
+    })";
+
+TEST_F(InPlaceTest, IntermediateValuesMayLieInADonatedBufferOneAfterTheOther) {
+  auto module = ParseAndVerifyModule(std::string(kDonatedThenLoop));
+  ASSERT_TRUE(module.ok()) << module.status();
+  const HloComputation& entry = *(*module)->entry_computation();
+  const auto ask = [&](const std::vector<std::string>& names) {
+    std::vector<BufferValue> values;
+    for (const std::string& name : names) {
+      for (const HloInstruction* i : entry.instructions()) {
+        if (i->name() == name) values.push_back({i, name == "loop" ? 2 : 0});
+      }
+    }
+    const auto checked = CheckOneBuffer(values, &context_);
+    if (!checked.ok()) return std::vector<std::string>{checked.status().ToString()};
+    std::vector<std::string> lines;
+    for (const CheckedValue& value : *checked) lines.push_back(value.ToString());
+    return lines;
+  };
+  EXPECT_THAT(ask({"x", "mid"}), ElementsAre("mid over x: any order"));
+  EXPECT_THAT(ask({"x", "mid", "final"}),
+              ElementsAre("mid over x: any order", "final over mid: any order"));
+  EXPECT_THAT(ask({"x", "final"}), ElementsAre("final over x: any order"));
+  // What the loop hands on is mid.
+  EXPECT_THAT(ask({"x", "mid", "loop", "final"}),
+              ElementsAre("mid over x: any order", "loop#2 over mid: any order",
+                          "final over loop#2: any order"));
+  EXPECT_THAT(ask({"x", "mid", "turned"}),
+              ElementsAre(HasSubstr("any order"), HasSubstr("turned over mid: unsafe: element")));
+  // final reads mid and is to come after half, which is to come after all that reads mid.
+  EXPECT_THAT(
+      ask({"x", "mid", "half", "final"}),
+      ElementsAre(HasSubstr("any order"),
+                  HasSubstr("half over mid: unsafe: no order puts final, which reads mid, before"),
+                  HasSubstr("unsafe: final overwrites half, which is output 3")));
+  EXPECT_THAT(ask({"mid", "x"}), ElementsAre(HasSubstr("unsafe")));
+  EXPECT_THAT(ask({"half", "final"}),
+              ElementsAre(HasSubstr("the output has 256 bytes and the operand 128")));
+  EXPECT_THAT(ask({"x"}), ElementsAre(HasSubstr("at least two values")));
 }
 
 }  // namespace

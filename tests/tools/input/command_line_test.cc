@@ -185,6 +185,9 @@ TEST(CommandLine, QueriesForPlacesAndIndicesAreOfWhatIsRead) {
 }
 
 TEST(CommandLine, ThreadsAreGivenForPlacesToo) {
+  EXPECT_EQ(Parse({"--query=in-place", "--one_buffer=x,mid", "m.hlo"})->one_buffer, "x,mid");
+  EXPECT_THAT(Error({"--query=indices", "--one_buffer=x,mid", "m.hlo"}),
+              HasSubstr("--one_buffer is what --query=in-place, which is not given"));
   const auto line = Parse({"--query=in-place", "--vector_width=4", "m.hlo"});
   ASSERT_TRUE(line.ok()) << line.status();
   EXPECT_TRUE(line->launch.GivesThreads());

@@ -37,6 +37,21 @@ bool ConsumeSymbol(absl::string_view* text, absl::string_view symbol) {
   return absl::ConsumePrefix(text, symbol);
 }
 
+// `(1, {0}, may-alias)` at the beginning of the text, which is taken away: a number and a path.
+bool ConsumeOperand(absl::string_view* text, int64_t* operand, std::string* written,
+                    std::vector<int64_t>* path) {
+  if (!ConsumeSymbol(text, "(")) return false;
+  *text = absl::StripLeadingAsciiWhitespace(*text);
+  const size_t digits = text->find_first_not_of("0123456789");
+  if (digits == text->npos || !absl::SimpleAtoi(text->substr(0, digits), operand)) return false;
+  text->remove_prefix(digits);
+  if (!ConsumeSymbol(text, ",") || !ConsumePath(text, written, path)) return false;
+  const size_t end = text->find(')');
+  if (end == text->npos) return false;
+  text->remove_prefix(end + 1);
+  return true;
+}
+
 }  // namespace
 
 std::optional<std::vector<StatedAlias>> ParseAliases(absl::string_view text) {
@@ -46,25 +61,25 @@ std::optional<std::vector<StatedAlias>> ParseAliases(absl::string_view text) {
     StatedAlias alias;
     if (!aliases.empty() && !ConsumeSymbol(&text, ",")) return std::nullopt;
     if (!ConsumePath(&text, &alias.output, &alias.output_path) || !ConsumeSymbol(&text, ":") ||
-        !ConsumeSymbol(&text, "(")) {
+        !ConsumeOperand(&text, &alias.operand, &alias.operand_index, &alias.operand_path)) {
       return std::nullopt;
     }
-    text = absl::StripLeadingAsciiWhitespace(text);
-    const size_t digits = text.find_first_not_of("0123456789");
-    if (digits == text.npos || !absl::SimpleAtoi(text.substr(0, digits), &alias.operand)) {
-      return std::nullopt;
-    }
-    text.remove_prefix(digits);
-    if (!ConsumeSymbol(&text, ",") ||
-        !ConsumePath(&text, &alias.operand_index, &alias.operand_path)) {
-      return std::nullopt;
-    }
-    const size_t end = text.find(')');
-    if (end == text.npos) return std::nullopt;
-    text.remove_prefix(end + 1);
     aliases.push_back(std::move(alias));
   }
   return aliases;
+}
+
+std::optional<std::vector<StatedDonor>> ParseDonors(absl::string_view text) {
+  std::vector<StatedDonor> donors;
+  if (!ConsumeSymbol(&text, "{")) return std::nullopt;
+  while (!ConsumeSymbol(&text, "}")) {
+    StatedDonor donor;
+    std::string written;
+    if (!donors.empty() && !ConsumeSymbol(&text, ",")) return std::nullopt;
+    if (!ConsumeOperand(&text, &donor.parameter, &written, &donor.path)) return std::nullopt;
+    donors.push_back(std::move(donor));
+  }
+  return donors;
 }
 
 std::optional<int64_t> LeafAt(const Shape& shape, const std::vector<int64_t>& path) {

@@ -1,4 +1,4 @@
-// The text of `input_output_alias` and of `output_to_operand_aliasing`.
+// The text of `input_output_alias`, `output_to_operand_aliasing` and `buffer_donor`.
 //
 // Example: `{ {1}: (0, {}, may-alias) }` is output {1} in the buffer of parameter 0, all of it.
 #ifndef XLA_INDEXING_QUERY_IN_PLACE_ALIAS_TEXT_H_
@@ -24,6 +24,14 @@ struct StatedAlias {
 
 // None where the text is no list of aliases.
 std::optional<std::vector<StatedAlias>> ParseAliases(absl::string_view text);
+
+// A leaf of a parameter, or all below it, whose buffer is given up: an item of `buffer_donor`.
+struct StatedDonor {
+  int64_t parameter = 0;
+  std::vector<int64_t> path;
+};
+// The items of `{ (2, {}), (3, {0}) }`. None where the text is no list of them.
+std::optional<std::vector<StatedDonor>> ParseDonors(absl::string_view text);
 
 // The number of the first leaf of what a shape index leads to; none where it leads nowhere.
 std::optional<int64_t> LeafAt(const Shape& shape, const std::vector<int64_t>& path);

@@ -1,5 +1,6 @@
 #include "xla_indexing/query/in_place/buffer_writers.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,34 +9,22 @@
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/query/in_place/alias_text.h"
+#include "xla_indexing/query/in_place/buffers/buffer_places.h"
 #include "xla_indexing/query/in_place/buffers/changed_parts.h"
 #include "xla_indexing/query/in_place/in_place_question.h"
 
 namespace xla_indexing::internal {
 namespace {
-
-// Whether all leaves of an instruction are leaves of its operands.
-bool HandsOn(const HloInstruction& instruction) {
-  switch (instruction.opcode()) {
-    case HloOpcode::kAddDependency:
-    case HloOpcode::kBitcast:
-    case HloOpcode::kGetTupleElement:
-    case HloOpcode::kTuple:
-    case HloOpcode::kOptBarrier:
-      return true;
-    default:
-      return false;
-  }
-}
 
 // How bad an answer is, the worst first.
 int RankOf(InPlaceAnswer answer) {
@@ -52,181 +41,310 @@ int RankOf(InPlaceAnswer answer) {
   return 3;
 }
 
+const Shape& ShapeOf(const BufferValue& value) {
+  return value.instruction->shape().Leaf(value.leaf);
+}
+
+// The strongly connected components of a graph, as the number of its component for each node.
+//
+// Source: R. Tarjan, "Depth-first search and linear graph algorithms", 1972, without recursion.
+std::vector<int> ComponentsOf(const std::vector<std::vector<int>>& edges) {
+  const int size = static_cast<int>(edges.size());
+  std::vector<int> component(size, -1);
+  std::vector<int> number(size, -1);
+  std::vector<int> least(size, 0);
+  std::vector<size_t> next_edge(size, 0);
+  std::vector<int> open;
+  std::vector<int> path;
+  int numbers = 0;
+  int components = 0;
+  for (int root = 0; root < size; ++root) {
+    if (number[root] >= 0) continue;
+    path.push_back(root);
+    while (!path.empty()) {
+      const int node = path.back();
+      if (number[node] < 0) {
+        number[node] = least[node] = numbers++;
+        open.push_back(node);
+      }
+      if (next_edge[node] < edges[node].size()) {
+        const int to = edges[node][next_edge[node]++];
+        if (number[to] < 0) {
+          path.push_back(to);
+        } else if (component[to] < 0) {
+          least[node] = std::min(least[node], number[to]);
+        }
+        continue;
+      }
+      path.pop_back();
+      if (!path.empty()) least[path.back()] = std::min(least[path.back()], least[node]);
+      if (least[node] != number[node]) continue;
+      for (int of = -1; of != node;) {
+        of = open.back();
+        open.pop_back();
+        component[of] = components;
+      }
+      ++components;
+    }
+  }
+  return component;
+}
+
 }  // namespace
 
 BufferWriters::BufferWriters(const HloComputation& computation, bool is_scheduled,
                              HloIndexers* indexers)
-    : computation_(computation), is_scheduled_(is_scheduled), indexers_(*indexers) {}
+    : computation_(computation),
+      is_scheduled_(is_scheduled),
+      indexers_(*indexers),
+      values_(computation) {
+  for (const HloInstruction* instruction : computation.instructions()) {
+    if (!instruction->HasAttribute(AttributeKey::kOutputToOperandAliasing)) continue;
+    const auto aliases = ParseAliases(instruction->GetText(AttributeKey::kOutputToOperandAliasing));
+    for (const StatedAlias& alias : aliases.value_or(std::vector<StatedAlias>())) {
+      if (alias.operand >= instruction->operand_count()) continue;
+      const HloInstruction* operand = instruction->operand(alias.operand);
+      const auto output_leaf = LeafAt(instruction->shape(), alias.output_path);
+      const auto operand_leaf = LeafAt(operand->shape(), alias.operand_path);
+      if (!output_leaf || !operand_leaf) continue;
+      const BufferValue written = values_.OriginOf({instruction, *output_leaf});
+      const BufferValue before = values_.OriginOf({operand, *operand_leaf});
+      if (written == before || !stated_before_.try_emplace(written, before).second) continue;
+      stated_after_[before].push_back(written);
+      demanded_.push_back({written, before});
+    }
+  }
+}
+
+std::unique_ptr<BufferWriters> BufferWriters::OfBody(const HloComputation& body, bool is_scheduled,
+                                                     HloIndexers* indexers) {
+  auto writers = std::make_unique<BufferWriters>(body, is_scheduled, indexers);
+  const HloInstruction* carried = body.parameters()[0];
+  const int64_t leaves =
+      std::min(carried->shape().LeafCount(), body.root_instruction()->shape().LeafCount());
+  for (int64_t leaf = 0; leaf < leaves; ++leaf) {
+    writers->Donate({carried, leaf});
+    writers->Demand(writers->OfOutput(leaf, {carried, leaf}));
+  }
+  return writers;
+}
 
 BufferWriters::~BufferWriters() = default;
 
 BufferWriters& BufferWriters::InBodyOf(const HloInstruction& loop) {
   std::unique_ptr<BufferWriters>& body = in_body_[&loop];
-  if (body == nullptr) {
-    body = std::make_unique<BufferWriters>(*loop.while_body(), is_scheduled_, &indexers_);
-  }
+  if (body == nullptr) body = OfBody(*loop.while_body(), is_scheduled_, &indexers_);
   return *body;
 }
 
-std::optional<BufferWriters::ValueLeaf> BufferWriters::HandedOn(const ValueLeaf& value) {
-  const HloInstruction& instruction = *value.instruction;
-  if (instruction.opcode() == HloOpcode::kWhile) {
-    BufferWriters& body = InBodyOf(instruction);
-    const ValueLeaf root = {body.computation_.root_instruction(), value.leaf};
-    const ValueLeaf carried = {body.computation_.parameters()[0], value.leaf};
-    if (body.OriginOf(root) != carried) return std::nullopt;
-    return ValueLeaf{instruction.operand(0), value.leaf};
-  }
-  if (!HandsOn(instruction)) return std::nullopt;
-  if (instruction.opcode() == HloOpcode::kTuple) {
-    int64_t leaf = value.leaf;
-    for (const HloInstruction* operand : instruction.operands()) {
-      if (leaf < operand->shape().LeafCount()) return ValueLeaf{operand, leaf};
-      leaf -= operand->shape().LeafCount();
-    }
-  }
-  const HloInstruction* operand = instruction.operand(0);
-  const int64_t first = instruction.opcode() == HloOpcode::kGetTupleElement
-                            ? operand->shape().FirstLeafOfElement(instruction.tuple_index())
-                            : 0;
-  return ValueLeaf{operand, first + value.leaf};
+std::optional<BufferValue> BufferWriters::ValueBefore(const BufferValue& value) {
+  if (const auto it = stated_before_.find(value); it != stated_before_.end()) return it->second;
+  if (value.instruction->opcode() != HloOpcode::kWhile) return std::nullopt;
+  return values_.OriginOf({value.instruction->operand(0), value.leaf});
 }
 
-BufferWriters::ValueLeaf BufferWriters::OriginOf(ValueLeaf value) {
-  while (const std::optional<ValueLeaf> operand = HandedOn(value)) value = *operand;
-  return value;
-}
-
-std::optional<BufferWriters::ValueLeaf> BufferWriters::ValueBefore(const ValueLeaf& value) {
-  const HloInstruction& instruction = *value.instruction;
-  if (instruction.opcode() == HloOpcode::kWhile) {
-    return OriginOf({instruction.operand(0), value.leaf});
-  }
-  if (!instruction.HasAttribute(AttributeKey::kOutputToOperandAliasing)) return std::nullopt;
-  const auto aliases = ParseAliases(instruction.GetText(AttributeKey::kOutputToOperandAliasing));
-  for (const StatedAlias& alias : aliases.value_or(std::vector<StatedAlias>())) {
-    if (alias.operand >= instruction.operand_count() ||
-        LeafAt(instruction.shape(), alias.output_path) != value.leaf) {
-      continue;
-    }
-    const HloInstruction* operand = instruction.operand(alias.operand);
-    const std::optional<int64_t> leaf = LeafAt(operand->shape(), alias.operand_path);
-    if (leaf) return OriginOf({operand, *leaf});
-  }
-  return std::nullopt;
-}
-
-const std::vector<const HloInstruction*>& BufferWriters::ReadersOf(const ValueLeaf& value) {
-  if (!readers_) {
-    readers_.emplace();
-    for (const HloInstruction* reader : computation_.instructions()) {
-      if (HandsOn(*reader)) continue;
-      for (const HloInstruction* operand : reader->operands()) {
-        for (int64_t leaf = 0; leaf < operand->shape().LeafCount(); ++leaf) {
-          std::vector<const HloInstruction*>& readers = (*readers_)[OriginOf({operand, leaf})];
-          if (readers.empty() || readers.back() != reader) readers.push_back(reader);
-        }
-      }
+void BufferWriters::AppendOver(const BufferValue& value, const BufferValue& next,
+                               std::vector<Overwrite>* overwrites) const {
+  std::vector<BufferValue> rest = {value};
+  while (!rest.empty()) {
+    const BufferValue before = rest.back();
+    rest.pop_back();
+    overwrites->push_back({next, before});
+    const auto after = stated_after_.find(before);
+    if (after == stated_after_.end()) continue;
+    for (const BufferValue& stated : after->second) {
+      if (stated != next) rest.push_back(stated);
     }
   }
-  return (*readers_)[value];
+}
+
+std::vector<Overwrite> BufferWriters::OfOutput(int64_t output_leaf, const BufferValue& parameter) {
+  const BufferValue output = values_.OriginOfOutput(output_leaf);
+  if (output == parameter) return {};
+  // What is in the buffer, the last first.
+  std::vector<BufferValue> values;
+  std::optional<BufferValue> value = output;
+  const auto is_there_before = [](const BufferValue& of) {
+    return of.instruction->opcode() == HloOpcode::kParameter ||
+           of.instruction->opcode() == HloOpcode::kConstant;
+  };
+  while (value && *value != parameter && !is_there_before(*value)) {
+    values.push_back(*value);
+    value = ValueBefore(*value);
+  }
+  // Another parameter, or a constant, has a buffer of its own, from which the output is copied.
+  if (value && *value != parameter) values = {BufferValue{}};
+  values.push_back(parameter);
+  std::vector<Overwrite> overwrites;
+  for (size_t i = values.size() - 1; i-- > 0;) AppendOver(values[i + 1], values[i], &overwrites);
+  return overwrites;
+}
+
+std::vector<Overwrite> BufferWriters::OfValues(const std::vector<BufferValue>& values) {
+  std::vector<Overwrite> overwrites;
+  BufferValue last = values_.OriginOf(values.front());
+  for (size_t i = 1; i < values.size(); ++i) {
+    const BufferValue next = values_.OriginOf(values[i]);
+    if (next != last) AppendOver(last, next, &overwrites);
+    last = next;
+  }
+  return overwrites;
+}
+
+void BufferWriters::Demand(const std::vector<Overwrite>& overwrites) {
+  demanded_.insert(demanded_.end(), overwrites.begin(), overwrites.end());
+  circles_.reset();
+}
+
+const std::vector<int>& BufferWriters::Circles() {
+  if (circles_) return *circles_;
+  std::vector<std::vector<int>> edges(static_cast<size_t>(computation_.instruction_count()));
+  const auto add = [&](const HloInstruction* from, const HloInstruction* to) {
+    edges[from->index_in_computation()].push_back(static_cast<int>(to->index_in_computation()));
+  };
+  for (const HloInstruction* i : computation_.instructions()) {
+    for (const HloInstruction* operand : i->operands()) add(operand, i);
+    for (const HloInstruction* before : i->control_predecessors()) add(before, i);
+  }
+  for (const auto& [written, before] : demanded_) {
+    const HloInstruction* writer = written.instruction;
+    if (writer == nullptr) continue;
+    add(before.instruction, writer);
+    for (const HloInstruction* reader : values_.ReadersOf(before)) {
+      if (&StartOf(*reader) != writer) add(reader, writer);
+    }
+  }
+  return circles_.emplace(ComponentsOf(edges));
 }
 
 bool BufferWriters::IsComputedFrom(const HloInstruction& reader, const HloInstruction& writer) {
   auto [it, is_new] = computed_from_.try_emplace(&writer);
   absl::flat_hash_set<const HloInstruction*>& all = it->second;
   if (is_new) {
+    const auto is_from = [&](const HloInstruction* i) { return i == &writer || all.contains(i); };
     for (const HloInstruction* i : computation_.instructions()) {
-      for (const HloInstruction* operand : i->operands()) {
-        if (operand == &writer || all.contains(operand)) all.insert(i);
+      if (std::any_of(i->operands().begin(), i->operands().end(), is_from) ||
+          std::any_of(i->control_predecessors().begin(), i->control_predecessors().end(),
+                      is_from)) {
+        all.insert(i);
       }
     }
   }
   return all.contains(&reader);
 }
 
+bool BufferWriters::IsTooLate(const HloInstruction& first, const HloInstruction& writer) {
+  if (is_scheduled_) return first.index_in_computation() > writer.index_in_computation();
+  const std::vector<int>& circles = Circles();
+  return circles[first.index_in_computation()] == circles[writer.index_in_computation()];
+}
+
 bool BufferWriters::IsCarriedRead(const HloInstruction& loop, int64_t leaf) {
-  BufferWriters& body = InBodyOf(loop);
-  if (!body.ReadersOf({body.computation_.parameters()[0], leaf}).empty()) return true;
-  const HloComputation& condition = *loop.while_condition();
-  BufferWriters in_condition(condition, is_scheduled_, &indexers_);
-  if (!in_condition.ReadersOf({condition.parameters()[0], leaf}).empty()) return true;
+  BufferValues& body = values_.In(*loop.while_body());
+  const BufferValue carried = {body.computation().parameters()[0], leaf};
+  if (!body.ReadersOf(carried).empty()) return true;
+  BufferValues& condition = values_.In(*loop.while_condition());
+  if (!condition.ReadersOf({condition.computation().parameters()[0], leaf}).empty()) return true;
   // The body may hand it on to another leaf.
-  const Shape& carried = loop.shape();
-  for (int64_t i = 0; i < carried.LeafCount(); ++i) {
-    const ValueLeaf origin = body.OriginOf({body.computation_.root_instruction(), i});
-    if (i != leaf && origin == ValueLeaf{body.computation_.parameters()[0], leaf}) return true;
+  for (int64_t i = 0; i < loop.shape().LeafCount(); ++i) {
+    if (i != leaf && body.OriginOfOutput(i) == carried) return true;
   }
   // Behind the loop, where it is a value of its own.
-  const ValueLeaf result = {&loop, leaf};
-  if (!ReadersOf(result).empty()) return true;
-  const HloInstruction* root = computation_.root_instruction();
-  for (int64_t i = 0; i < root->shape().LeafCount(); ++i) {
-    if (OriginOf({root, i}) == result) return true;
-  }
-  return false;
+  const BufferValue result = {&loop, leaf};
+  return !values_.ReadersOf(result).empty() || values_.OutputOf(result);
 }
 
 WriterSafety SafetyOfCarried(const HloInstruction& loop, int64_t leaf, bool is_scheduled,
                              mlir::MLIRContext* context) {
   HloIndexers indexers(context);
-  return BufferWriters(*loop.while_body(), is_scheduled, &indexers).Check(leaf, 0, leaf);
+  const auto body = BufferWriters::OfBody(*loop.while_body(), is_scheduled, &indexers);
+  const BufferValue carried = {loop.while_body()->parameters()[0], leaf};
+  std::string why_not =
+      WhyNotOneBuffer(loop.shape().Leaf(leaf), carried.instruction->shape().Leaf(leaf));
+  if (!why_not.empty()) return {InPlaceSafety::Unsafe(std::move(why_not)), &loop};
+  return body->Check(body->OfOutput(leaf, carried));
 }
 
-WriterSafety BufferWriters::Check(int64_t output_leaf, int64_t parameter, int64_t parameter_leaf) {
-  const HloInstruction* root = computation_.root_instruction();
-  const ValueLeaf shared = {computation_.parameters()[parameter], parameter_leaf};
-  const ValueLeaf output = OriginOf({root, output_leaf});
-  if (output == shared) return {InPlaceSafety::AnyOrder(), nullptr};
-  // What is in the buffer, the last first.
-  std::vector<ValueLeaf> values;
-  std::optional<ValueLeaf> value = output;
-  while (value && *value != shared && value->instruction->opcode() != HloOpcode::kParameter) {
-    values.push_back(*value);
-    value = ValueBefore(*value);
-  }
-  // Another parameter has a buffer of its own, from which the output is copied at the end.
-  const bool is_copied = value && *value != shared;
-  if (is_copied) values.clear();
-  values.push_back(shared);
-  for (size_t i = values.size(); i-- > (is_copied ? 0 : 1);) {
-    for (int64_t leaf = 0; leaf < root->shape().LeafCount(); ++leaf) {
-      if (OriginOf({root, leaf}) != values[i]) continue;
-      const HloInstruction* writer = is_copied ? root : values[i - 1].instruction;
-      return {InPlaceSafety::Unsafe(i + 1 == values.size()
-                                        ? absl::StrCat(writer->name(), " writes it, and output ",
-                                                       leaf, " is the operand itself")
-                                        : absl::StrCat(writer->name(), " overwrites ",
-                                                       values[i].instruction->name(),
-                                                       ", which is output ", leaf)),
-              writer};
-    }
-  }
+WriterSafety BufferWriters::Check(const std::vector<Overwrite>& overwrites) {
   WriterSafety worst{InPlaceSafety::AnyOrder(), nullptr};
-  for (size_t i = values.size() - 1; i-- > 0;) {
-    WriterSafety link = CheckWriter(values[i], values[i + 1]);
-    if (worst.writer == nullptr || RankOf(link.safety.answer) <= RankOf(worst.safety.answer)) {
-      worst = std::move(link);
+  for (const Overwrite& overwrite : overwrites) {
+    WriterSafety one = CheckOne(overwrite);
+    if (worst.writer == nullptr || RankOf(one.safety.answer) <= RankOf(worst.safety.answer)) {
+      worst = std::move(one);
     }
   }
   return worst;
 }
 
-WriterSafety BufferWriters::CheckWriter(const ValueLeaf& written, const ValueLeaf& before) {
-  const HloInstruction& writer = *written.instruction;
+std::optional<InPlaceSafety> BufferWriters::WhyNotOverwritten(const BufferValue& before,
+                                                              const HloInstruction& writer) {
+  const HloInstruction& old = *before.instruction;
+  const bool is_parameter = old.opcode() == HloOpcode::kParameter;
+  if (const std::optional<int64_t> output = values_.OutputOf(before)) {
+    return InPlaceSafety::Unsafe(is_parameter
+                                     ? absl::StrCat(writer.name(), " writes it, and output ",
+                                                    *output, " is the operand itself")
+                                     : absl::StrCat(writer.name(), " overwrites ", old.name(),
+                                                    ", which is output ", *output));
+  }
+  if (old.opcode() == HloOpcode::kConstant) {
+    return InPlaceSafety::Unsafe(absl::StrCat(old.name(), " is a constant"));
+  }
+  if (!is_parameter || donated_.contains(before)) return std::nullopt;
+  if (computation_.parent()->entry_computation() == &computation_) {
+    return InPlaceSafety::Unsafe(absl::StrCat(old.name(), " is a parameter that is not donated"));
+  }
+  return InPlaceSafety::Undecided(absl::StrCat(
+      old.name(), " is a parameter of ", computation_.name(), ", in a buffer of what calls it"));
+}
+
+std::optional<InPlaceSafety> BufferWriters::WhyNoOrder(const HloInstruction& first, bool is_reader,
+                                                       const BufferValue& before,
+                                                       const HloInstruction& writer) {
+  if (!IsTooLate(first, writer)) return std::nullopt;
+  const absl::string_view old = before.instruction->name();
+  const bool is_after = is_scheduled_ || IsComputedFrom(first, writer);
+  if (is_reader) {
+    return InPlaceSafety::Unsafe(
+        is_after ? absl::StrCat(first.name(), " reads ", old, " after ", writer.name(),
+                                " has written it")
+                 : absl::StrCat("no order puts ", first.name(), ", which reads ", old, ", before ",
+                                writer.name(), ", which writes it, and keeps the other aliases"));
+  }
+  return InPlaceSafety::Unsafe(
+      is_after
+          ? absl::StrCat(old, " is written after ", writer.name(), ", which is to overwrite it")
+          : absl::StrCat("no order puts ", old, " before ", writer.name(),
+                         ", which is to overwrite it, and keeps the other aliases"));
+}
+
+WriterSafety BufferWriters::CheckOne(const Overwrite& overwrite) {
+  const auto& [written, before] = overwrite;
+  const bool is_copied = written.instruction == nullptr;
+  const HloInstruction& writer =
+      is_copied ? *computation_.root_instruction() : *written.instruction;
+  if (auto why_not = WhyNotOverwritten(before, writer)) return {*std::move(why_not), &writer};
+  if (is_copied) return {InPlaceSafety::AnyOrder(), nullptr};
+  std::string other_memory = WhyOtherMemory(ShapeOf(written), ShapeOf(before));
+  if (!other_memory.empty()) return {InPlaceSafety::Unsafe(std::move(other_memory)), &writer};
   bool reads_itself = false;
-  for (const HloInstruction* reader : ReadersOf(before)) {
-    if (reader == &writer) {
+  for (const HloInstruction* reader : values_.ReadersOf(before)) {
+    if (&StartOf(*reader) == &writer) {
       reads_itself = true;
-    } else if (is_scheduled_ ? reader->index_in_computation() > writer.index_in_computation()
-                             : IsComputedFrom(*reader, writer)) {
-      return {
-          InPlaceSafety::Unsafe(absl::StrCat(reader->name(), " reads ", before.instruction->name(),
-                                             " after ", writer.name(), " has written it")),
-          &writer};
+    } else if (auto why_not = WhyNoOrder(*reader, /*is_reader=*/true, before, writer)) {
+      return {*std::move(why_not), &writer};
     }
   }
-  if (!reads_itself) return {InPlaceSafety::AnyOrder(), &writer};
+  if (!reads_itself) {
+    // Parameters are there before anything runs, wherever a schedule has them.
+    if (before.instruction->opcode() == HloOpcode::kParameter) {
+      return {InPlaceSafety::AnyOrder(), &writer};
+    }
+    if (auto why_not = WhyNoOrder(*before.instruction, /*is_reader=*/false, before, writer)) {
+      return {*std::move(why_not), &writer};
+    }
+    return {InPlaceSafety::AnyOrder(), &writer};
+  }
   if (writer.opcode() == HloOpcode::kWhile) return CheckWhile(written, before);
   if (writer.opcode() == HloOpcode::kCustomCall) {
     return {InPlaceSafety::Undecided("the custom call answers for it"), &writer};
@@ -234,34 +352,44 @@ WriterSafety BufferWriters::CheckWriter(const ValueLeaf& written, const ValueLea
   return {CheckAlone(written, before), &writer};
 }
 
-WriterSafety BufferWriters::CheckWhile(const ValueLeaf& written, const ValueLeaf& before) {
+WriterSafety BufferWriters::CheckWhile(const BufferValue& written, const BufferValue& before) {
   const HloInstruction& loop = *written.instruction;
   for (int64_t leaf = 0; leaf < loop.shape().LeafCount(); ++leaf) {
-    if (leaf == written.leaf || OriginOf({loop.operand(0), leaf}) != before) continue;
+    if (leaf == written.leaf || values_.OriginOf({loop.operand(0), leaf}) != before) continue;
     if (!IsCarriedRead(loop, leaf)) continue;
     return {InPlaceSafety::Unsafe(
                 absl::StrCat(loop.name(), " changes ", before.instruction->name(), " as element ",
                              written.leaf, " of what it carries, and reads it as element ", leaf)),
             &loop};
   }
-  WriterSafety in_body = InBodyOf(loop).Check(written.leaf, 0, written.leaf);
+  if (values_.OriginOf({loop.operand(0), written.leaf}) != before) {
+    return {InPlaceSafety::Unsafe(absl::StrCat(loop.name(), " carries it in the buffer of leaf ",
+                                               written.leaf, " of its operand")),
+            &loop};
+  }
+  BufferWriters& body = InBodyOf(loop);
+  const BufferValue carried = {loop.while_body()->parameters()[0], written.leaf};
+  std::string other_memory = WhyOtherMemory(ShapeOf(written), ShapeOf(carried));
+  if (!other_memory.empty()) return {InPlaceSafety::Unsafe(std::move(other_memory)), &loop};
+  WriterSafety in_body = body.Check(body.OfOutput(written.leaf, carried));
   if (in_body.writer == nullptr) in_body.writer = &loop;
   return in_body;
 }
 
-InPlaceSafety BufferWriters::CheckAlone(const ValueLeaf& written, const ValueLeaf& before) {
+InPlaceSafety BufferWriters::CheckAlone(const BufferValue& written, const BufferValue& before) {
   const HloInstruction* writer = written.instruction;
-  // What it reads through bitcasts too is one parameter.
+  // What it reads through bitcasts too is one parameter. Constants may say where an update goes.
   absl::StatusOr<FusionView> view =
       FusionView::Create({writer}, [&](const HloInstruction& instruction) {
-        return &instruction == writer || HandsOn(instruction);
+        return &instruction == writer || IsOnlyAName(instruction) ||
+               instruction.opcode() == HloOpcode::kConstant;
       });
   if (!view.ok()) return InPlaceSafety::Undecided(std::string(view.status().message()));
   std::vector<OperandLeaf> parameters;
   for (size_t i = 0; i < view->operands().size(); ++i) {
     const HloInstruction* operand = view->operand(static_cast<int64_t>(i));
     for (int64_t leaf = 0; leaf < operand->shape().LeafCount(); ++leaf) {
-      if (OriginOf({operand, leaf}) == before) {
+      if (values_.OriginOf({operand, leaf}) == before) {
         parameters.push_back({static_cast<int64_t>(i), leaf});
       }
     }
@@ -272,10 +400,16 @@ InPlaceSafety BufferWriters::CheckAlone(const ValueLeaf& written, const ValueLea
   }
   const SharedLeaves leaves{view->computation(), written.leaf, parameters.front().operand,
                             parameters.front().operand_leaf};
-  std::string too_large = WhyTooLarge(leaves.output(), leaves.operand());
-  if (!too_large.empty()) return InPlaceSafety::Unsafe(std::move(too_large));
   InPlaceQuestion question(leaves, &indexers_.exact(), indexers_.context());
-  const absl::Status status = question.Prepare();
+  const auto entries = indexers_.exact().Index(view->computation(), Direction::kOutputToInput);
+  if (!entries.ok()) return InPlaceSafety::Undecided(std::string(entries.status().message()));
+  std::vector<const IndexingEntry*> reads;
+  for (const IndexingEntry& entry : **entries) {
+    if (OperandLeaf{entry.operand, entry.operand_leaf} == parameters.front()) {
+      reads.push_back(&entry);
+    }
+  }
+  const absl::Status status = question.Prepare(reads);
   absl::StatusOr<InPlaceSafety> safety = status.ok() ? question.Decide() : status;
   if (!safety.ok()) return InPlaceSafety::Undecided(std::string(safety.status().message()));
   return *std::move(safety);

@@ -1,24 +1,30 @@
-// What writes into the buffer of a parameter of a computation where an output shares it, and whether
-// every other reader of what it overwrites comes before.
+// Whether values may lie in one buffer, one after the other.
 //
-// Mathematics. A buffer holds one value after the other: the parameter, then what each *writer* makes,
-// the last of which is the output. They are found from the output back. Tuples, their elements, bitcasts
-// and carried values that the body of a while returns as they are hand a value on: it stays one value.
-// The value before that of a writer is
+// Mathematics. A buffer holds one value (buffer_values.h) after the other. The law of every alias, stated
+// or asked for: value w may *overwrite* value v where
+//
+//   - v is not an output of the computation, no constant, and no parameter whose buffer is the caller's;
+//   - w comes after v and after everything else that reads v: in a module with a schedule in the order
+//     of its instructions, otherwise in some order of them;
+//   - what w reads of v itself is read in time, which is a question about w alone
+//     (query/in_place/in_place.h); about a while, this one about its body, in which each leaf of the root
+//     overwrites that leaf of the parameter. Its condition reads before the body writes.
+//
+// What may not lie in one buffer is decided before: other memory spaces, and more bytes than it has.
+//
+// One order has to do for all values that are overwritten in a computation. So what all aliases demand
+// are edges, beside those from operands to users: from each reader of v to w, and from v to w. An order
+// exists where no edge is on a circle.
+//
+// The value before that of an output of the header, from which its buffer came, is
 //
 //   of a while             the same leaf of its operand, since what it carries has one buffer
 //   of a stated alias      the operand that `output_to_operand_aliasing` names
-//   of anything else       the parameter, whatever the writer reads
+//   of anything else       what aliases of instructions have put last into the parameter's buffer, or
+//                          the parameter, whatever the writer reads
 //
-// Each writer has to come after all other readers of the value before it: in a module with a schedule
-// in the order of its instructions, otherwise in some order, so that none of them may be computed from
-// the writer. What the writer reads itself is a question about it alone (query/in_place/in_place.h); about a
-// while, the same question as this one about its body, of the leaf of the root and that of the
-// parameter. Its condition reads before the body writes.
-//
-// An output that is another parameter is copied at the end, when everything has been read.
-//
-// A while that carries the parameter and is no writer reads it: what it changes is its own copy.
+// An output that is another parameter, or a constant, is copied at the end, when everything has been
+// read. A while that carries a value and is not asked about reads it: what it changes is its own copy.
 //
 // Example, w = while((i, p)) with a body whose root is (i + 1, dynamic-update-slice(p, x, i)): the
 // writer of output 1 is the update in the body.
@@ -29,7 +35,7 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <utility>
+#include <set>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -38,6 +44,8 @@
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/query/in_place/buffer_values.h"
+#include "xla_indexing/query/in_place/in_place_aliases.h"
 #include "xla_indexing/query/in_place/in_place_answer.h"
 
 namespace xla_indexing::internal {
@@ -49,43 +57,73 @@ struct WriterSafety {
   const HloInstruction* writer = nullptr;
 };
 
+// Value `written` lies where value `before` was.
+struct Overwrite {
+  BufferValue written;  // without an instruction: a copy at the end
+  BufferValue before;
+
+  friend bool operator==(const Overwrite& a, const Overwrite& b) = default;
+};
+
 class BufferWriters {
  public:
-  // Keeps references. Instructions run in their order where the module is scheduled.
+  // Keeps references. Instructions run in their order where the module is scheduled. Aliases that
+  // instructions state are demanded.
   BufferWriters(const HloComputation& computation, bool is_scheduled, HloIndexers* indexers);
+  // Of the body of a while: its parameter's leaves may be overwritten, by the same leaves of the root.
+  static std::unique_ptr<BufferWriters> OfBody(const HloComputation& body, bool is_scheduled,
+                                               HloIndexers* indexers);
   ~BufferWriters();
 
-  WriterSafety Check(int64_t output_leaf, int64_t parameter, int64_t parameter_leaf);
+  BufferValues& values() { return values_; }
+  // The buffer of a parameter's leaf may be overwritten.
+  void Donate(const BufferValue& parameter) { donated_.insert(parameter); }
+
+  // What overwrites what, in the order of time, where an output lies in the buffer of a parameter's leaf.
+  std::vector<Overwrite> OfOutput(int64_t output_leaf, const BufferValue& parameter);
+  // The same where these values lie in one buffer, in this order.
+  std::vector<Overwrite> OfValues(const std::vector<BufferValue>& values);
+  // All that is demanded has to hold in one order. Before any check.
+  void Demand(const std::vector<Overwrite>& overwrites);
+
+  // The answer about all of them together.
+  WriterSafety Check(const std::vector<Overwrite>& overwrites);
 
  private:
-  struct ValueLeaf {
-    const HloInstruction* instruction = nullptr;
-    int64_t leaf = 0;
-
-    friend auto operator<=>(const ValueLeaf& a, const ValueLeaf& b) = default;
-  };
-
-  // The operand's leaf that a leaf of an instruction is; none where it is a value of its own.
-  std::optional<ValueLeaf> HandedOn(const ValueLeaf& value);
-  ValueLeaf OriginOf(ValueLeaf value);
   // The value before, in the same buffer; none where the value does not say.
-  std::optional<ValueLeaf> ValueBefore(const ValueLeaf& value);
-  // The instructions that read a value, but for those that hand it on.
-  const std::vector<const HloInstruction*>& ReadersOf(const ValueLeaf& value);
+  std::optional<BufferValue> ValueBefore(const BufferValue& value);
+  // `next` overwrites `value`, and what stated aliases put into the buffer after that.
+  void AppendOver(const BufferValue& value, const BufferValue& next,
+                  std::vector<Overwrite>* overwrites) const;
+
+  // Whether the order does not let an instruction come before another, as is demanded.
+  bool IsTooLate(const HloInstruction& first, const HloInstruction& writer);
   bool IsComputedFrom(const HloInstruction& reader, const HloInstruction& writer);
+  // By instruction: those on a common circle of what is demanded have one number.
+  const std::vector<int>& Circles();
+
   // Whether a carried value is read in the loop, or behind it.
   bool IsCarriedRead(const HloInstruction& loop, int64_t leaf);
   BufferWriters& InBodyOf(const HloInstruction& loop);
 
-  // One writer, and the value that it overwrites.
-  WriterSafety CheckWriter(const ValueLeaf& written, const ValueLeaf& before);
-  WriterSafety CheckWhile(const ValueLeaf& written, const ValueLeaf& before);
-  InPlaceSafety CheckAlone(const ValueLeaf& written, const ValueLeaf& before);
+  WriterSafety CheckOne(const Overwrite& overwrite);
+  // Why the value may not be overwritten by anything.
+  std::optional<InPlaceSafety> WhyNotOverwritten(const BufferValue& before,
+                                                 const HloInstruction& writer);
+  std::optional<InPlaceSafety> WhyNoOrder(const HloInstruction& first, bool is_reader,
+                                          const BufferValue& before, const HloInstruction& writer);
+  WriterSafety CheckWhile(const BufferValue& written, const BufferValue& before);
+  InPlaceSafety CheckAlone(const BufferValue& written, const BufferValue& before);
 
   const HloComputation& computation_;
   const bool is_scheduled_;
   HloIndexers& indexers_;
-  std::optional<std::map<ValueLeaf, std::vector<const HloInstruction*>>> readers_;
+  BufferValues values_;
+  std::set<BufferValue> donated_;
+  std::map<BufferValue, BufferValue> stated_before_;
+  std::map<BufferValue, std::vector<BufferValue>> stated_after_;
+  std::vector<Overwrite> demanded_;
+  std::optional<std::vector<int>> circles_;
   absl::flat_hash_map<const HloInstruction*, absl::flat_hash_set<const HloInstruction*>>
       computed_from_;
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<BufferWriters>> in_body_;

@@ -87,34 +87,66 @@ class InPlaceAnalysis::Impl {
     return operand_shapes_[buffer.operand.operand].Leaf(buffer.operand.operand_leaf);
   }
 
-  // The question about a pair of leaves, or the answer where it takes no maps.
-  struct Asked {
-    std::optional<InPlaceSafety> answer;
-    std::optional<internal::InPlaceQuestion> question;
-  };
-  absl::StatusOr<Asked> Ask(const SharedBuffer& buffer) {
-    if (absl::Status status = CheckLeaves(buffer); !status.ok()) return status;
-    Asked asked;
-    std::string too_large = internal::WhyTooLarge(OutputLeaf(buffer), OperandLeafShape(buffer));
-    const std::optional<int64_t> parameter = parameter_of_[buffer.operand.operand];
-    if (!too_large.empty()) {
-      asked.answer = InPlaceSafety::Unsafe(std::move(too_large));
-    } else if (loop_ != nullptr) {
-      asked.answer = AskLoop(buffer);
-    } else if (!parameter) {
-      // Nothing reads the operand.
-      asked.answer = InPlaceSafety::AnyOrder();
-    } else {
-      asked.question.emplace(internal::SharedLeaves{view_.computation(), buffer.output_leaf,
-                                                    *parameter, buffer.operand.operand_leaf},
-                             &indexers_.exact(), context_);
-      if (absl::Status status = asked.question->Prepare(); !status.ok()) return status;
+  // The answer about a pair where it takes no maps.
+  std::optional<InPlaceSafety> AnswerWithoutMaps(const SharedBuffer& buffer) const {
+    std::string why_not = internal::WhyNotOneBuffer(OutputLeaf(buffer), OperandLeafShape(buffer));
+    if (!why_not.empty()) return InPlaceSafety::Unsafe(std::move(why_not));
+    if (const HloInstruction* constant = ConstantAt(buffer.operand.operand)) {
+      return InPlaceSafety::Unsafe(absl::StrCat(constant->name(), " is a constant"));
     }
-    return asked;
+    if (loop_ != nullptr) return AskLoop(buffer);
+    // Nothing reads the operand.
+    if (!parameter_of_[buffer.operand.operand]) return InPlaceSafety::AnyOrder();
+    return std::nullopt;
+  }
+
+  // The question about a pair that takes maps, prepared; the last one is kept.
+  absl::StatusOr<const internal::InPlaceQuestion*> Prepared(const SharedBuffer& buffer) {
+    if (prepared_ && prepared_->first == buffer) return &prepared_->second;
+    prepared_.reset();
+    const std::pair<int64_t, int64_t> leaf = {*parameter_of_[buffer.operand.operand],
+                                              buffer.operand.operand_leaf};
+    internal::InPlaceQuestion question(
+        internal::SharedLeaves{view_.computation(), buffer.output_leaf, leaf.first, leaf.second},
+        &indexers_.exact(), context_);
+    if (absl::Status status = question.Prepare(reads_of_[leaf]); !status.ok()) return status;
+    return &prepared_.emplace(buffer, std::move(question)).second;
+  }
+
+  // `decide(question)`, or the answer where there is nothing to ask.
+  template <typename Decide>
+  absl::StatusOr<InPlaceSafety> Answer(const SharedBuffer& buffer, Decide decide) {
+    if (absl::Status status = CheckLeaves(buffer); !status.ok()) return status;
+    if (std::optional<InPlaceSafety> answer = AnswerWithoutMaps(buffer)) return *std::move(answer);
+    if (absl::Status status = ReadMaps(); !status.ok()) return status;
+    const QuestionBudget budget;
+    const absl::StatusOr<const internal::InPlaceQuestion*> prepared = Prepared(buffer);
+    if (!prepared.ok()) return prepared.status();
+    internal::InPlaceQuestion question = **prepared;
+    return decide(question);
+  }
+
+  // Finds the maps of all pairs, once, with a budget of their own.
+  absl::Status ReadMaps() {
+    if (entries_) return absl::OkStatus();
+    const QuestionBudget budget;
+    absl::StatusOr<SharedIndexing> entries =
+        indexers_.exact().Index(view_.computation(), Direction::kOutputToInput);
+    if (!entries.ok()) return entries.status();
+    entries_ = *std::move(entries);
+    for (const IndexingEntry& entry : *entries_) {
+      reads_of_[{entry.operand, entry.operand_leaf}].push_back(&entry);
+    }
+    return absl::OkStatus();
+  }
+
+  const HloInstruction* ConstantAt(int64_t operand) const {
+    return constants_.empty() ? nullptr : constants_[operand];
   }
 
   // What a while carries as one leaf is in one buffer, that of this leaf of its operand.
   InPlaceSafety AskLoop(const SharedBuffer& buffer) const {
+    const QuestionBudget budget;
     if (buffer.output_leaf != buffer.operand.operand_leaf) {
       return InPlaceSafety::Unsafe(absl::StrCat(loop_->name(), " carries it in the buffer of leaf ",
                                                 buffer.output_leaf, " of its operand"));
@@ -129,6 +161,11 @@ class InPlaceAnalysis::Impl {
   mlir::MLIRContext* context_;
   Indexers indexers_;
   const HloInstruction* loop_ = nullptr;  // that is asked about
+  SharedIndexing entries_;
+  std::map<std::pair<int64_t, int64_t>, std::vector<const IndexingEntry*>> reads_of_;
+  std::optional<std::pair<SharedBuffer, internal::InPlaceQuestion>> prepared_;
+  // By operand: the constant that it is, if any; empty where operands are parameters.
+  std::vector<const HloInstruction*> constants_;
 };
 
 InPlaceAnalysis::InPlaceAnalysis(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -152,19 +189,26 @@ absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(const HloComputation& comput
 
 absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(const HloInstruction& instruction,
                                                     Indexers indexers) {
-  absl::StatusOr<FusionView> view = FusionView::OfFusion(instruction);
+  // With constants, which may say where an update goes.
+  absl::StatusOr<FusionView> view =
+      FusionView::Create({&instruction}, [&](const HloInstruction& i) {
+        return &i == &instruction || i.opcode() == HloOpcode::kConstant;
+      });
   if (!view.ok()) return view.status();
   std::vector<const Shape*> shapes;
   std::vector<std::optional<int64_t>> parameter_of;
+  std::vector<const HloInstruction*> constants;
   for (const HloInstruction* operand : instruction.operands()) {
     shapes.push_back(&operand->shape());
     parameter_of.push_back(view->ParameterOf(*operand));
+    constants.push_back(operand->opcode() == HloOpcode::kConstant ? operand : nullptr);
   }
   auto impl = std::make_unique<Impl>(*std::move(view), shapes, std::move(parameter_of),
                                      std::move(indexers));
   if (instruction.opcode() == HloOpcode::kWhile && instruction.while_body() != nullptr) {
     impl->loop_ = &instruction;
   }
+  impl->constants_ = std::move(constants);
   return InPlaceAnalysis(std::move(impl));
 }
 
@@ -203,42 +247,87 @@ absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfView(FusionView view, HloInde
   return Of(std::move(view), Indexers(indexers));
 }
 
-std::vector<SharedBuffer> InPlaceAnalysis::Candidates(int64_t max_pairs) const {
-  std::vector<SharedBuffer> candidates;
-  const Shape& output = impl_->output();
-  std::multimap<int64_t, OperandLeaf> by_bytes;
-  const auto bytes_of = [](const Shape& leaf) {
-    const auto bytes = leaf.IsArray() ? BufferBytesOf(leaf) : std::nullopt;
-    return bytes && bytes->IsPoint() ? bytes->lower() : int64_t{0};
-  };
-  for (size_t i = 0; i < impl_->operands().size(); ++i) {
-    const Shape& operand = impl_->operands()[i];
-    for (int64_t leaf = 0; leaf < operand.LeafCount(); ++leaf) {
-      const int64_t bytes = bytes_of(operand.Leaf(leaf));
-      if (bytes > 0) by_bytes.emplace(bytes, OperandLeaf{static_cast<int64_t>(i), leaf});
+namespace {
+
+// The bytes of the buffer of an array that has any; 0 of anything else.
+int64_t KnownBytesOf(const Shape& leaf) {
+  const auto bytes = leaf.IsArray() ? BufferBytesOf(leaf) : std::nullopt;
+  return bytes && bytes->IsPoint() ? bytes->lower() : int64_t{0};
+}
+
+// A leaf of an operand, and its number among all leaves of all operands.
+struct NumberedLeaf {
+  OperandLeaf leaf;
+  int64_t number = 0;
+};
+
+// By their bytes, in order.
+std::map<int64_t, std::vector<NumberedLeaf>> LeavesByBytes(const std::vector<Shape>& operands,
+                                                           const PairFilter& filter) {
+  std::map<int64_t, std::vector<NumberedLeaf>> by_bytes;
+  int64_t number = 0;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    for (int64_t leaf = 0; leaf < operands[i].LeafCount(); ++leaf, ++number) {
+      const auto operand = static_cast<int64_t>(i);
+      if (filter.operand.value_or(operand) != operand) continue;
+      const int64_t bytes = KnownBytesOf(operands[i].Leaf(leaf));
+      if (bytes > 0) by_bytes[bytes].push_back({{operand, leaf}, number});
     }
   }
+  return by_bytes;
+}
+
+// The leaves of the output that are asked about, with the leaves of operands that have as many bytes.
+template <typename Visit>
+void ForEachOutput(const Shape& output, const std::vector<Shape>& operands,
+                   const PairFilter& filter, Visit visit) {
+  const auto by_bytes = LeavesByBytes(operands, filter);
   for (int64_t leaf = 0; leaf < output.LeafCount(); ++leaf) {
-    // Multimaps keep equal keys in the order in which they came.
-    const auto [begin, end] = by_bytes.equal_range(bytes_of(output.Leaf(leaf)));
-    for (auto it = begin; it != end; ++it) {
-      if (static_cast<int64_t>(candidates.size()) >= max_pairs) return candidates;
-      candidates.push_back({leaf, it->second});
-    }
+    if (filter.output_leaf.value_or(leaf) != leaf) continue;
+    const auto it = by_bytes.find(KnownBytesOf(output.Leaf(leaf)));
+    if (it != by_bytes.end()) visit(leaf, it->second);
+  }
+}
+
+}  // namespace
+
+std::vector<SharedBuffer> InPlaceAnalysis::Candidates(const PairFilter& filter) const {
+  std::vector<SharedBuffer> candidates;
+  for (const bool are_same : {true, false}) {
+    ForEachOutput(impl_->output(), impl_->operands(), filter,
+                  [&](int64_t output_leaf, const std::vector<NumberedLeaf>& leaves) {
+                    for (const auto& [leaf, number] : leaves) {
+                      if (static_cast<int64_t>(candidates.size()) >= filter.max_pairs) return;
+                      if ((number == output_leaf) == are_same) {
+                        candidates.push_back({output_leaf, leaf});
+                      }
+                    }
+                  });
   }
   return candidates;
 }
 
+int64_t InPlaceAnalysis::CountCandidates(const PairFilter& filter) const {
+  int64_t count = 0;
+  ForEachOutput(impl_->output(), impl_->operands(), filter,
+                [&](int64_t, const std::vector<NumberedLeaf>& leaves) {
+                  count += static_cast<int64_t>(leaves.size());
+                });
+  return count;
+}
+
+bool InPlaceAnalysis::IsCandidate(const SharedBuffer& buffer) const {
+  if (!impl_->CheckLeaves(buffer).ok()) return false;
+  const int64_t bytes = KnownBytesOf(impl_->OutputLeaf(buffer));
+  return bytes > 0 && bytes == KnownBytesOf(impl_->OperandLeafShape(buffer));
+}
+
 absl::StatusOr<InPlaceSafety> InPlaceAnalysis::Safety(const SharedBuffer& buffer) {
-  const QuestionBudget question;
-  absl::StatusOr<Impl::Asked> asked = impl_->Ask(buffer);
-  if (!asked.ok()) return asked.status();
-  return asked->answer ? *std::move(asked->answer) : asked->question->Decide();
+  return impl_->Answer(buffer, [](internal::InPlaceQuestion& asked) { return asked.Decide(); });
 }
 
 absl::StatusOr<InPlaceSafety> InPlaceAnalysis::SafetyIn(const SharedBuffer& buffer,
                                                         const LoopOrder& order) {
-  const QuestionBudget question;
   if (absl::Status status = impl_->CheckLeaves(buffer); !status.ok()) return status;
   std::vector<bool> is_used(impl_->OutputLeaf(buffer).rank(), false);
   for (const DirectedLoop& loop : order) {
@@ -250,31 +339,39 @@ absl::StatusOr<InPlaceSafety> InPlaceAnalysis::SafetyIn(const SharedBuffer& buff
     }
     is_used[loop.dimension] = true;
   }
-  absl::StatusOr<Impl::Asked> asked = impl_->Ask(buffer);
-  if (!asked.ok()) return asked.status();
-  return asked->answer ? *std::move(asked->answer) : asked->question->DecideIn(order);
+  return impl_->Answer(buffer,
+                       [&](internal::InPlaceQuestion& asked) { return asked.DecideIn(order); });
 }
 
 absl::StatusOr<InPlaceSafety> InPlaceAnalysis::SafetyUnder(const SharedBuffer& buffer,
                                                            const IterationMap& iterations) {
-  const QuestionBudget question;
   if (absl::Status status = impl_->CheckLeaves(buffer); !status.ok()) return status;
   absl::Status fits = internal::IterationsOf(iterations, impl_->OutputLeaf(buffer)).status();
   if (!fits.ok() && !absl::IsUnimplemented(fits)) return fits;
-  absl::StatusOr<Impl::Asked> asked = impl_->Ask(buffer);
-  if (!asked.ok()) return asked.status();
-  return asked->answer ? *std::move(asked->answer) : asked->question->DecideUnder(iterations);
+  return impl_->Answer(
+      buffer, [&](internal::InPlaceQuestion& asked) { return asked.DecideUnder(iterations); });
 }
 
 absl::StatusOr<WrittenElements> InPlaceAnalysis::Written(const SharedBuffer& buffer) {
-  const QuestionBudget question;
-  absl::StatusOr<Impl::Asked> asked = impl_->Ask(buffer);
-  if (!asked.ok()) return asked.status();
+  if (absl::Status status = impl_->CheckLeaves(buffer); !status.ok()) return status;
+  const internal::InPlaceQuestion* question = nullptr;
+  const bool takes_maps = !impl_->AnswerWithoutMaps(buffer);
+  if (takes_maps) {
+    if (absl::Status status = impl_->ReadMaps(); !status.ok()) return status;
+  }
+  const QuestionBudget budget;
+  if (takes_maps) {
+    const absl::StatusOr<const internal::InPlaceQuestion*> prepared = impl_->Prepared(buffer);
+    if (!prepared.ok()) return prepared.status();
+    question = *prepared;
+  }
   const Shape& output = impl_->OutputLeaf(buffer);
   WrittenElements written;
-  if (asked->question && asked->question->doubt().empty()) {
-    for (const internal::ChangedPart& part : asked->question->parts()) {
-      written.elements.Add(part.elements);
+  if (question != nullptr && question->doubt().empty()) {
+    for (const internal::ChangedPart& part : question->parts()) {
+      OperandIndexing elements = part.elements;
+      if (!part.is_certain) elements.Weaken(ExactnessLabel::OverApproximate(part.why_not_certain));
+      written.elements.Add(std::move(elements));
     }
   } else {
     const absl::StatusOr<OperandIndexing> all = internal::PlacesIn(output, output, impl_->context_);

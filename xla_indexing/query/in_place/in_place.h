@@ -46,6 +46,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -77,6 +78,13 @@ struct SharedBuffer {
   friend bool operator==(const SharedBuffer& a, const SharedBuffer& b) = default;
 };
 
+// Which pairs of leaves are asked about.
+struct PairFilter {
+  std::optional<int64_t> output_leaf = std::nullopt;
+  std::optional<int64_t> operand = std::nullopt;  // all its leaves
+  int64_t max_pairs = int64_t{1} << 20;
+};
+
 // As many outputs as possible in buffers of operands, all in one order.
 struct BufferSharing {
   std::vector<SharedBuffer> shared;  // by output leaf
@@ -103,9 +111,13 @@ class InPlaceAnalysis {
   InPlaceAnalysis& operator=(InPlaceAnalysis&& other) noexcept;
   ~InPlaceAnalysis();
 
-  // The pairs of leaves that are arrays with buffers of equally many bytes, at least one, by output
-  // leaf, operand and its leaf; at most `max_pairs`.
-  std::vector<SharedBuffer> Candidates(int64_t max_pairs = 1024) const;
+  // The pairs of leaves that are arrays with buffers of equally many bytes, at least one: first those
+  // of an output leaf and the operands' leaf of the same number, all leaves of the operands counted, then
+  // the others, each by output leaf, operand and its leaf; at most `max_pairs` of them.
+  std::vector<SharedBuffer> Candidates(const PairFilter& filter = {}) const;
+  // How many there are, whatever `max_pairs` is.
+  int64_t CountCandidates(const PairFilter& filter = {}) const;
+  bool IsCandidate(const SharedBuffer& buffer) const;
 
   absl::StatusOr<InPlaceSafety> Safety(const SharedBuffer& buffer);
   // In this order of loops: kInOrder, or kAnyOrder, where it is safe.

@@ -1,24 +1,29 @@
-// Whether the aliases that a module states are safe: `input_output_alias` of its header, and
-// `output_to_operand_aliasing` of its instructions.
+// Whether values may lie in buffers of others: the aliases that a module states, `input_output_alias` of
+// its header and `output_to_operand_aliasing` of its instructions, and what somebody plans.
 //
-// What writes. An output of the entry is followed from the root through tuples, their elements,
-// bitcasts and loops to the instructions that write into its buffer: the last of them computes it,
-// and one in the body of a while updates what it carries (query/in_place/buffer_writers.h). All
-// other readers of what a writer overwrites have to come before it: in a module with a schedule
-// (`is_scheduled=true`) in the order of its instructions, otherwise in some order. What the writer
-// reads itself is a question about it alone (query/in_place/in_place.h), as is an alias of an instruction.
-// Custom calls answer for their aliases themselves: only sizes are compared.
+// One law holds for all of them (query/in_place/buffer_writers.h). What is written over another value
+// comes after that and after everything else that reads it, also under other names (bitcasts, tuples):
+// in a module with a schedule (`is_scheduled=true`) in the order of its instructions, otherwise in some
+// order that does for all aliases of the computation. What is an output, a constant, or a parameter of the
+// entry that nobody donates (by `input_output_alias` or `buffer_donor`) is not overwritten. What the writer
+// reads itself is a question about it alone (query/in_place/in_place.h).
+//
+// An output of the entry is followed from the root through tuples, their elements, bitcasts and loops to
+// the instructions that write into its buffer: the last of them computes it, and one in the body of a
+// while updates what it carries. Custom calls answer for what they read themselves.
 //
 // Example: ENTRY e, input_output_alias={ {}: (0, {}, may-alias) }, with the root reverse(p) of
 // parameter 0 is unsafe: element {0} is written before element {3} reads element {0} ..
 #ifndef XLA_INDEXING_QUERY_IN_PLACE_IN_PLACE_ALIASES_H_
 #define XLA_INDEXING_QUERY_IN_PLACE_IN_PLACE_ALIASES_H_
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/model/module.h"
@@ -32,7 +37,7 @@ struct CheckedAlias {
   int64_t operand = 0;                          // or the parameter's number
   std::string operand_index;                    // the shape index in it, `{}`
   InPlaceSafety safety;
-  // The instruction that the answer is about, for an alias of the header; null where nothing writes.
+  // The instruction that the answer is about, where it is not `instruction`; null where nothing writes.
   const HloInstruction* writer = nullptr;
 
   // `update`, `body/update` where it is not in the entry, or nothing.
@@ -42,10 +47,43 @@ struct CheckedAlias {
 };
 
 // All aliases, those of the header first, then by instruction. Aliases of text that cannot be read,
-// and of leaves that there are not or that have other numbers of bytes, are unsafe, and say why as
-// the reason. Answers about more than `max_aliases` are left out.
+// and of leaves that there are not, have other numbers of bytes or are in other memory spaces, are unsafe,
+// and say why as the reason. Answers about more than `max_aliases` are left out.
 std::vector<CheckedAlias> CheckAliases(const HloModule& module, mlir::MLIRContext* context,
                                        int64_t max_aliases = 4096);
+
+// A leaf of what an instruction yields.
+struct BufferValue {
+  const HloInstruction* instruction = nullptr;
+  int64_t leaf = 0;
+
+  friend auto operator<=>(const BufferValue& a, const BufferValue& b) = default;
+};
+
+// Whether one value may be written over another in its buffer.
+struct CheckedValue {
+  BufferValue value;
+  BufferValue before;  // what the buffer holds before
+  InPlaceSafety safety;
+  // The instruction that the answer is about; null where nothing is written.
+  const HloInstruction* writer = nullptr;
+
+  std::string WriterName() const;  // as that of an alias
+  // `final over mid: any order`; with `, written by body/u` where that is another instruction.
+  std::string ToString() const;
+};
+
+// Whether values of one computation may lie in one buffer, one after the other: the first, say a
+// parameter, which is taken to be donated, or whatever has a buffer to give, and those that are written
+// over it. One answer for each but the first; the values have a place together where all are safe. Also
+// what instructions of the computation state is kept; `input_output_alias` does not count.
+//
+// Example: x is donated, mid = exp(x), a loop reads mid, final = mid + the loop's sum: {x, mid, final}.
+//
+// Errors. InvalidArgument for fewer than two values, for those of several computations, and for leaves
+// that there are not or that are no arrays.
+absl::StatusOr<std::vector<CheckedValue>> CheckOneBuffer(absl::Span<const BufferValue> values,
+                                                         mlir::MLIRContext* context);
 
 }  // namespace xla_indexing
 

@@ -19,13 +19,13 @@
 #include "xla_indexing/hlo/memory/physical_layout.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/map/sets/domain.h"
 #include "xla_indexing/ops/answers/indexing_entry.h"
 #include "xla_indexing/query/in_place/buffers/buffer_places.h"
 #include "xla_indexing/query/in_place/buffers/element_parts.h"
 #include "xla_indexing/query/in_place/order/free_values.h"
 #include "xla_indexing/query/in_place/order/permutation_conflict.h"
 #include "xla_indexing/query/in_place/runtime_conditions.h"
-#include "xla_indexing/query/utilization/utilization.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -40,14 +40,6 @@ LoopOrder Reversed(LoopOrder order) {
 
 }  // namespace
 
-std::string WhyTooLarge(const Shape& output, const Shape& operand) {
-  const std::optional<Interval> output_bytes = BufferBytesOf(output);
-  const std::optional<Interval> operand_bytes = BufferBytesOf(operand);
-  if (!output_bytes || !operand_bytes || output_bytes->lower() <= operand_bytes->lower()) return "";
-  return absl::StrCat("the output has ", output_bytes->lower(), " bytes and the operand ",
-                      operand_bytes->lower());
-}
-
 InPlaceQuestion::InPlaceQuestion(const SharedLeaves& leaves, HloIndexer* indexer,
                                  mlir::MLIRContext* context)
     : leaves_(leaves),
@@ -56,7 +48,7 @@ InPlaceQuestion::InPlaceQuestion(const SharedLeaves& leaves, HloIndexer* indexer
       budget_(kInPlaceSteps),
       space_(ElementsOf(leaves.output())) {}
 
-absl::Status InPlaceQuestion::Prepare() {
+absl::Status InPlaceQuestion::Prepare(absl::Span<const IndexingEntry* const> reads) {
   absl::StatusOr<OperandIndexing> place = PlacesIn(leaves_.operand(), leaves_.output(), context_);
   if (!place.ok()) return place.status();
   place_ = *std::move(place);
@@ -64,18 +56,15 @@ absl::Status InPlaceQuestion::Prepare() {
     Doubt(absl::StrCat("where elements lie is not known: ", place_->label().reason));
     return absl::OkStatus();
   }
-  const auto entries = indexer_.Index(leaves_.computation, Direction::kOutputToInput);
-  if (!entries.ok()) return entries.status();
-  for (const IndexingEntry& entry : **entries) {
-    if (entry.operand != leaves_.parameter || entry.operand_leaf != leaves_.parameter_leaf) {
-      continue;
-    }
-    for (const OperandIndexing& map : entry.indexing) {
+  for (const IndexingEntry* entry : reads) {
+    for (const OperandIndexing& map : entry->indexing) {
       if (map.IsUnknown()) Doubt(map.label().reason);
       if (map.replica_map() != nullptr) Doubt("an element of another device is read");
       if (!doubt_.empty()) return absl::OkStatus();
-      reads_.push_back({entry.output_leaf, map});
     }
+  }
+  for (const IndexingEntry* entry : reads) {
+    for (const OperandIndexing& map : entry->indexing) reads_.push_back({entry->output_leaf, map});
   }
   if (!IsNamedPermutation()) {
     parts_ = ChangedPartsOf(leaves_, *place_, &indexer_);
@@ -168,8 +157,55 @@ absl::Status InPlaceQuestion::SetSpace(absl::StatusOr<IterationSpace> space) {
   return absl::OkStatus();
 }
 
+// More conflicts do not make an order safe. So one map decides for all where what it reads is in conflict
+// in every order: from outside of the space with what changes, or inside with no loop that can come next.
+// Maps that read several elements are looked at first, and few where there are few in all.
+bool InPlaceQuestion::IsDecidedByOne() {
+  constexpr size_t kFew = 8;
+  constexpr int kMostLooks = 4;
+  const bool are_many = reads_.size() * parts_.size() > kFew;
+  int looks = 0;
+  for (size_t read = 0; read < reads_.size(); ++read) {
+    const bool is_outside = IsOutside(read);
+    const OperandIndexing& map = reads_[read].map;
+    if (!map.IsExact() || map.map().num_runtimes() > 0) continue;
+    if (!is_outside && (!are_many || map.map().num_ranges() == 0 || looks >= kMostLooks)) continue;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      if (!parts_[part].is_certain) continue;
+      if (!is_outside) ++looks;
+      std::vector<ConflictRelation> relations;
+      sources_.clear();
+      if (!AddRelation(read, part, &relations).ok() || relations.empty()) continue;
+      if (!relations.front().why_not_free.empty() ||
+          relations.front().writers.map().num_runtimes() > 0) {
+        continue;
+      }
+      conflicts_.emplace(std::move(relations), space_.kinds, &budget_);
+      if (conflicts_->FindOrder().is_safe == Answer::kNo) return true;
+      conflicts_.reset();
+    }
+  }
+  sources_.clear();
+  return false;
+}
+
+absl::Status InPlaceQuestion::AddRelation(size_t read, size_t part,
+                                          std::vector<ConflictRelation>* relations) {
+  absl::StatusOr<OperandIndexing> writers = Chain(read, part, /*with_operand=*/false);
+  if (!writers.ok()) return writers.status();
+  writers->Simplify();
+  if (writers->IsKnownEmpty()) return absl::OkStatus();
+  std::string why_not_free = WhyNotFree(*writers);
+  const std::string& why =
+      parts_[part].is_certain ? reads_[read].map.label().reason : parts_[part].why_not_certain;
+  relations->push_back(
+      {*std::move(writers), why.empty(), why, std::move(why_not_free), IsOutside(read)});
+  sources_.push_back({read, part});
+  return absl::OkStatus();
+}
+
 void InPlaceQuestion::BuildConflicts() {
-  if (!doubt_.empty()) return;
+  if (!doubt_.empty() || IsDecidedByOne()) return;
   if (reads_.size() * parts_.size() > kMaxRelations) {
     Doubt(absl::StrCat("there are ", reads_.size(), " maps and ", parts_.size(),
                        " parts that change"));
@@ -178,17 +214,8 @@ void InPlaceQuestion::BuildConflicts() {
   std::vector<ConflictRelation> relations;
   for (size_t read = 0; read < reads_.size(); ++read) {
     for (size_t part = 0; part < parts_.size(); ++part) {
-      absl::StatusOr<OperandIndexing> writers = Chain(read, part, /*with_operand=*/false);
-      if (!writers.ok()) return Doubt(std::string(writers.status().message()));
-      writers->Simplify();
-      if (writers->IsKnownEmpty()) continue;
-      std::string why_not_free = WhyNotFree(*writers);
-      const std::string& why =
-          parts_[part].is_certain ? reads_[read].map.label().reason : parts_[part].why_not_certain;
-      ConflictRelation relation{*std::move(writers), why.empty(), why, std::move(why_not_free),
-                                IsOutside(read)};
-      relations.push_back(std::move(relation));
-      sources_.push_back({read, part});
+      const absl::Status status = AddRelation(read, part, &relations);
+      if (!status.ok()) return Doubt(std::string(status.message()));
     }
   }
   conflicts_.emplace(std::move(relations), space_.kinds, &budget_);

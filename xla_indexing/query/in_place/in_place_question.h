@@ -15,9 +15,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/ops/answers/indexing_entry.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/query/in_place/buffers/changed_parts.h"
 #include "xla_indexing/query/in_place/in_place_answer.h"
@@ -27,16 +29,14 @@
 
 namespace xla_indexing::internal {
 
-// Why an output may not be as large as it is in the buffer of an operand; empty where it may.
-std::string WhyTooLarge(const Shape& output, const Shape& operand);
-
 class InPlaceQuestion {
  public:
   // Keeps references to the computation and to the indexer, which is asked for exact maps.
   InPlaceQuestion(const SharedLeaves& leaves, HloIndexer* indexer, mlir::MLIRContext* context);
 
-  // Reads the maps. Called first; errors are those of fusion/hlo_indexer.h.
-  absl::Status Prepare();
+  // Takes the maps, exact where they can be, from outputs to the leaf of the parameter. Called first;
+  // errors are those of fusion/hlo_indexer.h.
+  absl::Status Prepare(absl::Span<const IndexingEntry* const> reads);
   // The parts that change; none where `doubt` says why they are not known.
   const std::vector<ChangedPart>& parts() const { return parts_; }
   const std::string& doubt() const { return doubt_; }
@@ -67,6 +67,10 @@ class InPlaceQuestion {
 
   // The conflicts between iterations of the space.
   void BuildConflicts();
+  // Whether one map makes every order unsafe, whatever all others read, which are then left out.
+  bool IsDecidedByOne();
+  // Adds the conflicts through one map with one part; none where there are none.
+  absl::Status AddRelation(size_t read, size_t part, std::vector<ConflictRelation>* relations);
   // From iterations that read, through one map, to those that change one part of what is read;
   // `with_operand` adds the element of the operand to the results.
   absl::StatusOr<OperandIndexing> Chain(size_t read, size_t part, bool with_operand) const;

@@ -7,7 +7,11 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "xla_indexing/gpu/threads/thread_mapping.h"
 #include "xla_indexing/tools/answers/count_output.h"
 #include "xla_indexing/tools/input/launch.h"
@@ -92,12 +96,11 @@ void InPlaceAnswers::Answer(std::vector<ReportedEntry>* entries) {
     analysis_ = subject_.is_fusion
                     ? InPlaceAnalysis::OfComputation(subject_.computation(), context_)
                     : InPlaceAnalysis::OfInstruction(*subject_.instruction, context_);
-    if (analysis_->ok()) candidates_ = (*analysis_)->Candidates();
   }
   if (!analysis_->ok()) return;
   for (ReportedEntry& entry : *entries) {
     const SharedBuffer buffer{entry.output_leaf, {entry.operand, entry.operand_leaf}};
-    if (!absl::c_linear_search(candidates_, buffer)) continue;
+    if (!(*analysis_)->IsCandidate(buffer)) continue;
     absl::StatusOr<InPlaceSafety> safety = (*analysis_)->Safety(buffer);
     if (!safety.ok()) {
       safety = InPlaceSafety::Undecided(std::string(safety.status().message()));
@@ -135,6 +138,59 @@ void AppendAlias(const CheckedAlias& alias, std::string* out) {
   std::string text = alias.ToString();
   text[0] = absl::ascii_toupper(static_cast<unsigned char>(text[0]));
   absl::StrAppend(out, text, "\n");
+}
+
+void AppendCheckedValue(const CheckedValue& value, std::string* out) {
+  absl::StrAppend(out, "One buffer: ", value.ToString(), "\n");
+}
+
+void AppendCheckedValueJson(const CheckedValue& value, std::string* objects) {
+  if (!objects->empty()) objects->append(", ");
+  JsonWriter json(objects);
+  json.BeginObject();
+  const auto write = [&](const char* name, const char* leaf_name, const BufferValue& of) {
+    json.Key(name);
+    json.String(of.instruction->name());
+    json.Key(leaf_name);
+    json.Integer(of.leaf);
+  };
+  write("value", "leaf", value.value);
+  write("before", "before_leaf", value.before);
+  json.Key("writer");
+  json.String(value.WriterName());
+  json.Key("in_place");
+  WriteInPlace({value.safety, {}, {}}, &json);
+  json.EndObject();
+}
+
+absl::StatusOr<std::vector<BufferValue>> ReadOneBuffer(absl::string_view list,
+                                                       const HloComputation& computation) {
+  std::vector<BufferValue> values;
+  for (const absl::string_view item : absl::StrSplit(list, ',')) {
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(item, absl::MaxSplits('#', 1));
+    const absl::string_view name = absl::StripPrefix(absl::StripAsciiWhitespace(parts.first), "%");
+    const auto all = computation.instructions();
+    const auto instruction =
+        absl::c_find_if(all, [&](const HloInstruction* i) { return i->name() == name; });
+    if (instruction == all.end()) {
+      return absl::InvalidArgumentError(absl::StrCat("--one_buffer: there is no instruction '",
+                                                     name, "' in computation '", computation.name(),
+                                                     "'"));
+    }
+    BufferValue& value = values.emplace_back(BufferValue{*instruction});
+    const Shape& shape = value.instruction->shape();
+    const bool is_number = parts.second.empty() || absl::SimpleAtoi(parts.second, &value.leaf);
+    if (!is_number || value.leaf < 0 || value.leaf >= shape.LeafCount() ||
+        !shape.Leaf(value.leaf).IsArray()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--one_buffer: there is no array '", item, "'"));
+    }
+  }
+  if (values.size() < 2) {
+    return absl::InvalidArgumentError("--one_buffer: at least two values lie in one buffer");
+  }
+  return values;
 }
 
 void AppendAliasJson(const CheckedAlias& alias, std::string* objects) {

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/query/in_place/in_place.h"
 #include "xla_indexing/query/in_place/in_place_aliases.h"
 #include "xla_indexing/tools/answers/json_writer.h"
@@ -37,7 +39,6 @@ class InPlaceAnswers {
   const CommandLine& line_;
   mlir::MLIRContext* context_;
   std::optional<absl::StatusOr<InPlaceAnalysis>> analysis_;
-  std::vector<SharedBuffer> candidates_;
 };
 
 // Lines, indented by two spaces.
@@ -46,6 +47,13 @@ void AppendInPlace(const ReportedInPlace& in_place, std::string* out);
 void AppendAlias(const CheckedAlias& alias, std::string* out);
 // An object, after a comma where it is not the first.
 void AppendAliasJson(const CheckedAlias& alias, std::string* objects);
+// `--one_buffer=x,mid,w#2`: instructions of a computation, with leaves of tuples. InvalidArgument for what
+// there is not.
+absl::StatusOr<std::vector<BufferValue>> ReadOneBuffer(absl::string_view list,
+                                                       const HloComputation& computation);
+// A line, and an object, after a comma where it is not the first.
+void AppendCheckedValue(const CheckedValue& value, std::string* out);
+void AppendCheckedValueJson(const CheckedValue& value, std::string* objects);
 // An object.
 void WriteInPlace(const ReportedInPlace& in_place, JsonWriter* json);
 

@@ -211,6 +211,8 @@ constexpr Flag kFlags[] = {
      SetTileSizes},
     {"budget", "a number of bytes, KiB, MiB or GiB, such as 48KiB", SetBudget},
     {"mapping", "loop or emitter", SetMapping},
+    {"one_buffer", "names of instructions, with commas",
+     [](absl::string_view value, CommandLine* line) { return SetName(value, &line->one_buffer); }},
     {"thread_map", "an indexing map",
      [](absl::string_view value, CommandLine* line) {
        line->launch.are_given = true;
@@ -467,6 +469,10 @@ absl::Status CheckHloLine(const CommandLine& line) {
   if (line.tile_budget && !line.queries.tiling) {
     return absl::InvalidArgumentError(
         "--budget is what --query=tiling, which is not given, is asked for");
+  }
+  if (line.one_buffer && !line.queries.in_place) {
+    return absl::InvalidArgumentError(
+        "--one_buffer is what --query=in-place, which is not given, is asked about");
   }
   const bool is_of_threads = line.queries.in_place && line.launch.GivesThreads();
   if (line.queries.coalescing || is_of_threads) {

@@ -125,6 +125,7 @@ struct CommandLine {
   // As TilingSpace::ParseSizes (tiling/kernel/tiling_space.h) reads them, and the bytes that tiles may hold.
   std::optional<std::string> tile_sizes;
   std::optional<int64_t> tile_budget;
+  std::optional<std::string> one_buffer;  // Values, with commas, for --query=in-place.
   int jobs = 1;  // Default: one a processor.
 };
 

@@ -105,6 +105,12 @@ void ReportNotListed(const Subject& subject, Direction direction, int64_t pairs,
   }
 }
 
+// The computation that --one_buffer is about.
+const HloComputation& ComputationOfBuffer(const Subject& subject, const CommandLine& line) {
+  const HloComputation& selected = subject.computation();
+  return line.computation ? selected : *selected.parent()->entry_computation();
+}
+
 // `pass_on` is called between parts of the output, which it may take away.
 void Analyse(const CommandLine& line, Unit* unit, absl::FunctionRef<void()> pass_on) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -113,6 +119,12 @@ void Analyse(const CommandLine& line, Unit* unit, absl::FunctionRef<void()> pass
   if (line.queries.in_place && unit->is_first) {
     const HloModule& module = *unit->subjects.front().computation().parent();
     unit->totals.AddAliases(CheckAliases(module, &context));
+    if (line.one_buffer) {
+      const auto values =
+          ReadOneBuffer(*line.one_buffer, ComputationOfBuffer(unit->subjects.front(), line));
+      const auto checked = values.ok() ? CheckOneBuffer(*values, &context) : values.status();
+      if (checked.ok()) unit->totals.AddOneBuffer(*checked);
+    }
   }
   for (const Subject& subject : unit->subjects) {
     if (is_text && unit->has_headings && !line.summary)
@@ -348,6 +360,10 @@ class HloPrinter {
       has_operand_ = has_operand_ || !line_.operand_id ||
                      *line_.operand_id < static_cast<int64_t>(subject.operands().size());
       tiles_.Try("--tile_sizes", subject, [&] { return CheckTileSizes(subject, line_); });
+      one_buffer_.Try("--one_buffer", subject, [&] {
+        if (!line_.one_buffer) return absl::OkStatus();
+        return ReadOneBuffer(*line_.one_buffer, ComputationOfBuffer(subject, line_)).status();
+      });
       launch_.Try("--thread_map", subject, [&] { return CheckLaunch(subject, line_); });
     }
   }
@@ -358,7 +374,7 @@ class HloPrinter {
   }
 
   bool IsSelected() const { return has_subject_ && has_output_ && has_operand_; }
-  bool IsFound() const { return IsSelected() && tiles_.fits && launch_.fits; }
+  bool IsFound() const { return IsSelected() && tiles_.fits && launch_.fits && one_buffer_.fits; }
 
   int ExitCode() const {
     // The instruction that was asked for, or one that the sizes fit, may be in an input that could
@@ -383,7 +399,9 @@ class HloPrinter {
     } else if (!has_operand_) {
       message = absl::StrCat("nothing selected has an operand ", *line_.operand_id);
     } else {
-      message = tiles_.fits ? launch_.why_not : tiles_.why_not;
+      message = !tiles_.fits    ? tiles_.why_not
+                : !launch_.fits ? launch_.why_not
+                                : one_buffer_.why_not;
     }
     WriteError(absl::StrCat("print-indexing: error: ", message));
     return 2;
@@ -400,6 +418,7 @@ class HloPrinter {
   bool has_operand_ = false;
   Fit tiles_;
   Fit launch_;
+  Fit one_buffer_;
 };
 
 }  // namespace

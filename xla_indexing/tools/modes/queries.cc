@@ -51,6 +51,13 @@ void QueryTotals::AddAliases(const std::vector<CheckedAlias>& aliases) {
   }
 }
 
+void QueryTotals::AddOneBuffer(const std::vector<CheckedValue>& values) {
+  for (const CheckedValue& value : values) {
+    AppendCheckedValue(value, &aliases_text_);
+    AppendCheckedValueJson(value, &one_buffer_json_);
+  }
+}
+
 void QueryTotals::Add(const QueryTotals& other) {
   const auto append = [](const std::string& from, std::string* to) {
     if (!to->empty() && !from.empty()) to->append(", ");
@@ -61,6 +68,7 @@ void QueryTotals::Add(const QueryTotals& other) {
   append(other.kernels_json_, &kernels_json_);
   append(other.indices_json_, &indices_json_);
   append(other.aliases_json_, &aliases_json_);
+  append(other.one_buffer_json_, &one_buffer_json_);
   aliases_text_ += other.aliases_text_;
   for (const Row& row : other.rows_) AddRow(row);
 }
@@ -85,6 +93,7 @@ void QueryTotals::WriteJson(JsonWriter* json) const {
   write("kernels", kernels_json_);
   write("indices", indices_json_);
   write("aliases", aliases_json_);
+  write("one_buffer", one_buffer_json_);
   if (rows_.empty()) return;
   json->Key("totals");
   json->BeginArray();

@@ -39,6 +39,8 @@ class QueryTotals {
   void AddIndices(const InstructionIndices& indices);
   // The aliases that a module states.
   void AddAliases(const std::vector<CheckedAlias>& aliases);
+  // What the command line asks about one buffer.
+  void AddOneBuffer(const std::vector<CheckedValue>& values);
   void Add(const QueryTotals& other);
 
   // `Total of main: ..`, a line for each computation.
@@ -61,6 +63,7 @@ class QueryTotals {
   std::string indices_json_;
   std::string aliases_text_;
   std::string aliases_json_;
+  std::string one_buffer_json_;
 };
 
 // The queries of the command line about one subject, whose entries come in parts.

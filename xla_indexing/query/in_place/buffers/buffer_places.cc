@@ -3,21 +3,30 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/memory/physical_layout.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/ops/answers/map_builder.h"
+#include "xla_indexing/query/utilization/utilization.h"
 
 namespace xla_indexing::internal {
 
 absl::StatusOr<OperandIndexing> PlacesIn(const Shape& from, const Shape& to,
                                          mlir::MLIRContext* context) {
+  const absl::StatusOr<int64_t> count = from.ElementCount();
+  if (count.ok() && *count > 0 && from.IsStatic() && to.IsStatic() && HaveSamePlaces(from, to)) {
+    return IdentityIndexing(from, context);
+  }
   HloModule module("places");
   HloComputation* computation = module.AddComputation("places");
   HloInstruction* operand = computation->AddParameter(0, "from", from);
@@ -46,6 +55,24 @@ bool FillEqualPlaces(const Shape& a, const Shape& b) {
   const absl::StatusOr<PhysicalLayout> of_b = PhysicalLayoutOf(b);
   return of_a.ok() && of_b.ok() && of_a->width == of_b->width &&
          of_a->positions == of_b->positions && !HasPadding(*of_a, a) && !HasPadding(*of_b, b);
+}
+
+std::string WhyOtherMemory(const Shape& output, const Shape& operand) {
+  const int64_t space_of_output = output.LayoutOrRowMajor().memory_space;
+  const int64_t space_of_operand = operand.LayoutOrRowMajor().memory_space;
+  if (space_of_output == space_of_operand) return "";
+  return absl::StrCat("the output is in memory space ", space_of_output, " and the operand in ",
+                      space_of_operand);
+}
+
+std::string WhyNotOneBuffer(const Shape& output, const Shape& operand) {
+  std::string other_memory = WhyOtherMemory(output, operand);
+  if (!other_memory.empty()) return other_memory;
+  const std::optional<Interval> output_bytes = BufferBytesOf(output);
+  const std::optional<Interval> operand_bytes = BufferBytesOf(operand);
+  if (!output_bytes || !operand_bytes || output_bytes->lower() <= operand_bytes->lower()) return "";
+  return absl::StrCat("the output has ", output_bytes->lower(), " bytes and the operand ",
+                      operand_bytes->lower());
 }
 
 std::optional<int64_t> FirstSharedByte(const Shape& a, absl::Span<const int64_t> element_of_a,

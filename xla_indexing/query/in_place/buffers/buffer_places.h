@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -29,6 +30,12 @@ absl::StatusOr<OperandIndexing> PlacesIn(const Shape& from, const Shape& to,
 // Whether each element of an array of one shape has the place of exactly one of the other, as far as
 // layouts are known.
 bool FillEqualPlaces(const Shape& a, const Shape& b);
+
+// Why an output cannot lie in the buffer of an operand, whatever is read: it is in another memory space,
+// or has more bytes. Empty where it can.
+std::string WhyNotOneBuffer(const Shape& output, const Shape& operand);
+// The same of memory spaces alone.
+std::string WhyOtherMemory(const Shape& output, const Shape& operand);
 
 // The first byte that an element of each of two arrays have in common, for elements that share a
 // place; none where a layout is not known.

@@ -22,6 +22,7 @@
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/ops/rules/arithmetic/combiner.h"
 #include "xla_indexing/query/in_place/buffers/buffer_places.h"
 #include "xla_indexing/query/in_place/buffers/element_parts.h"
 
@@ -364,7 +365,7 @@ class ChangeWalk {
     const auto entries =
         indexer_.Index(instruction, Direction::kOutputToInput, OperandLeaf{0, step.leaf});
     if (!entries.ok()) return AddPart(step.path, std::string(entries.status().message()));
-    if (instruction.opcode() == HloOpcode::kScatter && !ReadsUpdates(**entries)) {
+    if (instruction.opcode() == HloOpcode::kScatter && !PutsUpdatesIn(instruction)) {
       return AddPart(step.path, absl::StrCat("what ", instruction.name(),
                                              " changes does not follow from its updates"));
     }
@@ -376,9 +377,12 @@ class ChangeWalk {
     if (!is_moved) AddPart(step.path, step.doubt);
   }
 
-  // Whether a scatter of one array reads its updates, so that what it changes is where they go.
-  static bool ReadsUpdates(const InstructionIndexing& entries) {
-    return absl::c_any_of(entries, [](const IndexingEntry& entry) { return entry.operand == 2; });
+  // Whether what a scatter of one array changes is where it reads its updates: nowhere where none of
+  // them stays inside, or the combiner keeps what is there.
+  static bool PutsUpdatesIn(const HloInstruction& scatter) {
+    const HloComputation& combiner = *scatter.to_apply();
+    return IsParameter(*combiner.root_instruction(), 0) ||
+           ReadsOfCombiner(combiner, 1).updates[0].test(0);
   }
 
   // Whether the entry is of an operand whose elements become those of the leaf.

@@ -1,0 +1,191 @@
+#include "xla_indexing/query/in_place/buffer_values.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "xla_indexing/hlo/devices/collective.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+// The leaf with this number of all leaves of the operands, one operand after the other.
+std::optional<BufferValue> LeafOfOperands(const HloInstruction& instruction, int64_t leaf) {
+  for (const HloInstruction* operand : instruction.operands()) {
+    if (leaf < operand->shape().LeafCount()) return BufferValue{operand, leaf};
+    leaf -= operand->shape().LeafCount();
+  }
+  return std::nullopt;
+}
+
+// Whether the operand is an asynchronous operation that has begun.
+bool FollowsAStart(const HloInstruction& instruction) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kAllGatherDone:
+    case HloOpcode::kAllReduceDone:
+    case HloOpcode::kAsyncDone:
+    case HloOpcode::kAsyncUpdate:
+    case HloOpcode::kCollectivePermuteDone:
+    case HloOpcode::kCopyDone:
+    case HloOpcode::kRecvDone:
+    case HloOpcode::kSendDone:
+      return instruction.operand_count() > 0;
+    default:
+      return false;
+  }
+}
+
+// The leaf of a ..-start, or of an update, that a leaf of what follows it is.
+std::optional<BufferValue> HandedOnByDone(const HloInstruction& done, int64_t leaf) {
+  const HloInstruction* start = done.operand(0);
+  int64_t first = 0;
+  if (done.opcode() == HloOpcode::kAllGatherDone || done.opcode() == HloOpcode::kAllReduceDone ||
+      done.opcode() == HloOpcode::kAsyncDone ||
+      done.opcode() == HloOpcode::kCollectivePermuteDone) {
+    const std::optional<int64_t> element = ResultElementOfDone(done);
+    if (element) first = start->shape().FirstLeafOfElement(*element);
+  }
+  if (first + leaf >= start->shape().LeafCount()) return std::nullopt;
+  return BufferValue{start, first + leaf};
+}
+
+std::optional<BufferValue> HandedOnByStart(const HloInstruction& start, int64_t leaf) {
+  const Shape& shape = start.shape();
+  if (start.opcode() == HloOpcode::kCopyStart) {
+    const int64_t leaves = start.operand(0)->shape().LeafCount();
+    if (leaf < leaves || leaf >= 2 * leaves) return std::nullopt;
+    return BufferValue{start.operand(0), leaf - leaves};
+  }
+  const int64_t begin =
+      start.opcode() == HloOpcode::kAsyncStart
+          ? (shape.IsTuple() && shape.tuple_elements().size() > 1 ? shape.FirstLeafOfElement(1) : 0)
+          : LeavesOfStart(start).operand_count;
+  return leaf < begin ? LeafOfOperands(start, leaf) : std::nullopt;
+}
+
+}  // namespace
+
+bool IsOnlyAName(const HloInstruction& instruction) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kAddDependency:
+    case HloOpcode::kBitcast:
+    case HloOpcode::kDomain:
+    case HloOpcode::kGetTupleElement:
+    case HloOpcode::kOptBarrier:
+    case HloOpcode::kTuple:
+      return true;
+    default:
+      return false;
+  }
+}
+
+const HloInstruction& StartOf(const HloInstruction& instruction) {
+  const HloInstruction* start = &instruction;
+  while (FollowsAStart(*start)) start = start->operand(0);
+  return *start;
+}
+
+BufferValues& BufferValues::In(const HloComputation& called) {
+  std::unique_ptr<BufferValues>& values = called_[&called];
+  if (values == nullptr) values.reset(new BufferValues(called, depth_ + 1));
+  return *values;
+}
+
+const std::vector<bool>& BufferValues::PassedThrough(const HloInstruction& loop) {
+  auto [it, is_new] = passed_through_.try_emplace(&loop);
+  if (!is_new) return it->second;
+  std::vector<bool> passed;
+  BufferValues& body = In(*loop.while_body());
+  const HloInstruction* carried = body.computation_.parameters()[0];
+  for (int64_t leaf = 0; leaf < loop.shape().LeafCount(); ++leaf) {
+    passed.push_back(body.OriginOfOutput(leaf) == BufferValue{carried, leaf});
+  }
+  return it->second = std::move(passed);
+}
+
+std::optional<BufferValue> BufferValues::HandedOnByCall(const BufferValue& value) {
+  constexpr int kMostCalls = 1000;
+  const HloInstruction& call = *value.instruction;
+  if (depth_ >= kMostCalls) return std::nullopt;
+  if (call.opcode() == HloOpcode::kWhile) {
+    if (!PassedThrough(call)[value.leaf]) return std::nullopt;
+    return BufferValue{call.operand(0), value.leaf};
+  }
+  if (call.to_apply() == nullptr) return std::nullopt;
+  const BufferValue origin = In(*call.to_apply()).OriginOfOutput(value.leaf);
+  if (origin.instruction->opcode() != HloOpcode::kParameter) return std::nullopt;
+  return BufferValue{call.operand(origin.instruction->parameter_number()), origin.leaf};
+}
+
+std::optional<BufferValue> BufferValues::HandedOn(const BufferValue& value) {
+  const HloInstruction& instruction = *value.instruction;
+  switch (instruction.opcode()) {
+    case HloOpcode::kAddDependency:
+    case HloOpcode::kBitcast:
+    case HloOpcode::kDomain:
+    case HloOpcode::kOptBarrier:
+      return BufferValue{instruction.operand(0), value.leaf};
+    case HloOpcode::kGetTupleElement: {
+      const HloInstruction* operand = instruction.operand(0);
+      return BufferValue{
+          operand, operand->shape().FirstLeafOfElement(instruction.tuple_index()) + value.leaf};
+    }
+    case HloOpcode::kTuple:
+      return LeafOfOperands(instruction, value.leaf);
+    case HloOpcode::kCall:
+    case HloOpcode::kWhile:
+      return HandedOnByCall(value);
+    case HloOpcode::kAllGatherStart:
+    case HloOpcode::kAllReduceStart:
+    case HloOpcode::kAsyncStart:
+    case HloOpcode::kCollectivePermuteStart:
+    case HloOpcode::kCopyStart:
+      return HandedOnByStart(instruction, value.leaf);
+    default:
+      return FollowsAStart(instruction) ? HandedOnByDone(instruction, value.leaf) : std::nullopt;
+  }
+}
+
+BufferValue BufferValues::OriginOf(BufferValue value) {
+  while (const std::optional<BufferValue> operand = HandedOn(value)) value = *operand;
+  return value;
+}
+
+std::optional<int64_t> BufferValues::OutputOf(const BufferValue& value) {
+  if (!outputs_) {
+    outputs_.emplace();
+    const int64_t leaves = computation_.root_instruction()->shape().LeafCount();
+    for (int64_t leaf = 0; leaf < leaves; ++leaf) outputs_->try_emplace(OriginOfOutput(leaf), leaf);
+  }
+  const auto it = outputs_->find(value);
+  return it == outputs_->end() ? std::nullopt : std::optional<int64_t>(it->second);
+}
+
+const std::vector<const HloInstruction*>& BufferValues::ReadersOf(const BufferValue& value) {
+  if (!readers_) {
+    readers_.emplace();
+    const auto add = [&](const HloInstruction* reader, const HloInstruction& of) {
+      for (const HloInstruction* operand : of.operands()) {
+        for (int64_t leaf = 0; leaf < operand->shape().LeafCount(); ++leaf) {
+          std::vector<const HloInstruction*>& readers = (*readers_)[OriginOf({operand, leaf})];
+          if (readers.empty() || readers.back() != reader) readers.push_back(reader);
+        }
+      }
+    };
+    for (const HloInstruction* reader : computation_.instructions()) {
+      if (IsOnlyAName(*reader)) continue;
+      add(reader, *reader);
+      for (const HloInstruction* i = reader; FollowsAStart(*i); i = i->operand(0)) {
+        add(reader, *i->operand(0));
+      }
+    }
+  }
+  return (*readers_)[value];
+}
+
+}  // namespace xla_indexing::internal
