@@ -141,10 +141,14 @@ class TiledComputation {
   TiledComputation() = default;
 
   absl::Status CheckTiling(const Tiling& tiling) const;
-  // The tile at these sizes, and whether its masked elements are just what is read.
-  absl::StatusOr<std::pair<MaskedTile, bool>> TileAt(const ReadTile& tile,
-                                                     llvm::ArrayRef<int64_t> sizes,
-                                                     llvm::ArrayRef<int64_t> num_tiles) const;
+  struct TileOfSizes {
+    MaskedTile tile;
+    IndexingMap domain;  // as TileGraph::domains()
+    // Whether the masked elements are just what is read there.
+    bool is_exact = false;
+  };
+  absl::StatusOr<TileOfSizes> TileAt(const ReadTile& tile, llvm::ArrayRef<int64_t> sizes,
+                                     llvm::ArrayRef<int64_t> num_tiles) const;
 
   std::shared_ptr<const TilingSpace> space_;
   std::vector<Read> reads_;
