@@ -461,6 +461,31 @@ TEST_F(TiledComputationTest, WhatIsReadWhereTheProgramSaysIsLoadedAtMost) {
   EXPECT_EQ(graph.NumExecutions(*NodesOf(graph, "t")[0]), Interval::Closed(0, 64));
 }
 
+TEST(TileGraphLifetimeTest, AGraphOutlivesItsModule) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  auto module = ParseModule(
+      "f { x = f32[64,32] parameter(0)  i = s32[] parameter(1)  z = s32[] constant(0)  s = "
+      "f32[8,32] "
+      "dynamic-slice(x, i, z), dynamic_slice_sizes={8,32}  n = f32[8,32] negate(s)  ROOT t = "
+      "(f32[8,32], f32[8,32]) tuple(n, s) } ENTRY e { x = f32[64,32] parameter(0)  i = s32[] "
+      "parameter(1)  ROOT t = (f32[8,32], f32[8,32]) call(x, i), to_apply=f }");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto tiled = TiledComputation::Create(*(*module)->FindComputation("f"), &context);
+  ASSERT_TRUE(tiled.ok()) << tiled.status();
+  const std::vector<int64_t> sizes = {4, 32};
+  const auto made = tiled->Instantiate(sizes);
+  ASSERT_TRUE(made.ok()) << made.status();
+  const TileGraph graph = *made;
+  const std::string text = graph.ToString() + graph.space().ToString();
+  const int64_t moved = graph.Cost().moved_bytes;
+  EXPECT_THAT(text, testing::HasSubstr("x: parameter"));
+  module->reset();
+  EXPECT_EQ(graph.ToString() + graph.space().ToString(), text);
+  EXPECT_EQ(graph.Cost().moved_bytes, moved);
+  // And so does what other graphs are made of.
+  EXPECT_EQ(tiled->Instantiate(sizes)->ToString(), graph.ToString());
+}
+
 TEST_F(TiledComputationTest, PiecesOfAConcatenateAreReadByTheTilesThatHaveThem) {
   const TiledComputation tiled = Tiled(R"(
     ENTRY e {

@@ -27,7 +27,6 @@
 #include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/map/text/affine_text.h"
 #include "xla_indexing/map/variable_names.h"
-#include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
 #include "xla_indexing/query/utilization/utilization.h"
 
 namespace xla_indexing {
@@ -47,7 +46,7 @@ int64_t Plus(int64_t a, int64_t b) {
   return static_cast<int64_t>(std::min<Int128>(Int128{a} + b, kInt64Max));
 }
 
-bool IsLoaded(const TileNode& node) { return node.instruction->opcode() == HloOpcode::kParameter; }
+bool IsLoaded(const TileNode& node) { return node.array->opcode == HloOpcode::kParameter; }
 
 // c * k + b with one tile index k.
 struct TileStep {
@@ -148,7 +147,7 @@ bool HasRuntimes(mlir::AffineExpr expr, const IndexingMap& map) {
 // Whether a domain is not the same for all values of its runtime variables.
 bool DependsOn(const std::vector<TileRuntime>& runtimes, const IndexingMap& domain) {
   for (const auto [variable, runtime] : llvm::zip(domain.runtimes(), runtimes)) {
-    if (!runtime.ValueRange().IsSubsetOf(variable.bounds)) return true;
+    if (!runtime.values.IsSubsetOf(variable.bounds)) return true;
   }
   return llvm::any_of(domain.constraints(), [&](const Constraint& constraint) {
     return HasRuntimes(constraint.expr, domain);
@@ -159,10 +158,6 @@ bool DependsOn(const std::vector<TileRuntime>& runtimes, const IndexingMap& doma
 constexpr int64_t kMaxStepsOfCount = int64_t{1} << 14;
 
 }  // namespace
-
-Interval TileRuntime::ValueRange() const {
-  return value.Apply(ValuesOfElementType(instruction->shape().Leaf(leaf).element_type()));
-}
 
 int64_t MaskedTile::NumElements() const {
   int64_t count = 1;
@@ -266,8 +261,8 @@ Interval TileGraph::NumExecutions(const TileNode& node) const {
 }
 
 int64_t TileGraph::BytesOf(const TileNode& node) const {
-  const Interval bytes = xla_indexing::BytesOf(Interval::Point(tile(node).NumElements()),
-                                               node.instruction->shape().Leaf(node.leaf));
+  const Interval bytes =
+      xla_indexing::BytesOf(Interval::Point(tile(node).NumElements()), node.array->shape);
   return bytes.has_upper() ? bytes.upper() : kInt64Max;
 }
 
@@ -347,8 +342,7 @@ TileCost TileGraph::Cost() const {
     cost.is_exact = cost.is_exact && count.IsPoint();
   };
   const auto add_moves = [&](const TileNode& node, int64_t* times) {
-    add(xla_indexing::BytesOf(NumElements(node), node.instruction->shape().Leaf(node.leaf)),
-        &cost.moved_bytes);
+    add(xla_indexing::BytesOf(NumElements(node), node.array->shape), &cost.moved_bytes);
     add(NumExecutions(node), times);
   };
   for (const TileNode& node : nodes_) {
@@ -424,8 +418,7 @@ class GraphText {
                       region.trip_counts[i]);
     }
     if (!region.accumulators.empty()) {
-      absl::StrAppend(&text_, ", accumulates ",
-                      graph_.nodes()[region.accumulators[0]].instruction->name());
+      absl::StrAppend(&text_, ", accumulates ", graph_.nodes()[region.accumulators[0]].array->name);
     }
     text_.push_back('\n');
   }
@@ -434,10 +427,10 @@ class GraphText {
     const TileNode& node = graph_.nodes()[number];
     const MaskedTile& tile = graph_.tile(node);
     Indent(depth);
-    absl::StrAppend(&text_, node.instruction->name(),
-                    node.instruction->shape().IsArray() ? "" : absl::StrCat("#", node.leaf), ": ",
-                    OpcodeName(node.instruction->opcode()), ", offset ", OffsetText(tile),
-                    ", size (", absl::StrJoin(tile.sizes, ", "), ")");
+    absl::StrAppend(&text_, node.array->name,
+                    node.array->is_of_tuple ? absl::StrCat("#", node.leaf) : "", ": ",
+                    OpcodeName(node.array->opcode), ", offset ", OffsetText(tile), ", size (",
+                    absl::StrJoin(tile.sizes, ", "), ")");
     if (llvm::any_of(tile.strides, [](int64_t stride) { return stride != 1; })) {
       absl::StrAppend(&text_, ", stride (", absl::StrJoin(tile.strides, ", "), ")");
     }
@@ -492,7 +485,7 @@ class GraphText {
     }
     for (int i = 0; i < domain.num_runtimes(); ++i) {
       const Interval& values = domain.runtimes()[i].bounds;
-      if (tile.runtimes[i].ValueRange().IsSubsetOf(values)) continue;
+      if (tile.runtimes[i].values.IsSubsetOf(values)) continue;
       add(mlir::getAffineSymbolExpr(domain.num_ranges() + i, domain.context()), values);
     }
     for (const Constraint& constraint : domain.constraints()) {
@@ -510,7 +503,7 @@ class GraphText {
   bool IsWithoutMask(const TileNode& node, size_t i) const {
     const MaskedTile& tile = graph_.tile(node);
     const Interval& bounds = tile.bounds[i];
-    const Shape& shape = node.instruction->shape().Leaf(node.leaf);
+    const Shape& shape = node.array->shape;
     if (bounds != Interval::OfSize(shape.dimension(static_cast<int64_t>(i)))) return false;
     const mlir::AffineExpr offset = tile.offsets.results()[i];
     const std::optional<TileStep> progress = ProgressOf(offset);

@@ -54,6 +54,8 @@
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/answers/parts/value_function.h"
 #include "xla_indexing/tiling/kernel/tiling_space.h"
@@ -63,14 +65,12 @@ namespace xla_indexing {
 // A number that moves a tile and is known when the program runs: an element of an array of
 // integers.
 struct TileRuntime {
-  const HloInstruction* instruction = nullptr;
+  const HloInstruction* instruction = nullptr;  // while its module lives
   int64_t leaf = 0;
   // From the tile indices and the runtime variables before this one to the element.
   IndexingMap element;
   ValueFunction value = ValueFunction::AsIs();
-
-  // What it may be.
-  Interval ValueRange() const;
+  Interval values;  // that it may have
 
   friend bool operator==(const TileRuntime& a, const TileRuntime& b) {
     return a.instruction == b.instruction && a.leaf == b.leaf && a.element == b.element &&
@@ -103,8 +103,17 @@ struct MaskedTile {
   friend bool operator==(const MaskedTile& a, const MaskedTile& b);
 };
 
+// A leaf of an instruction, as far as it is printed and counted.
+struct TiledArray {
+  std::string name;  // of the instruction
+  HloOpcode opcode = HloOpcode::kParameter;
+  Shape shape;               // of the leaf
+  bool is_of_tuple = false;  // the leaf is one of several
+};
+
 struct TileNode {
-  const HloInstruction* instruction = nullptr;
+  const HloInstruction* instruction = nullptr;  // while its module lives
+  std::shared_ptr<const TiledArray> array;
   int64_t leaf = 0;
   int tile = 0;  // among the graph's tiles
   // Among the graph's domains: it is read at the tile indices of each of them.
@@ -177,6 +186,8 @@ struct TileCost {
   bool is_exact = true;
 };
 
+// Has all that it prints and counts: of the module, which need not live as long, it has pointers to
+// instructions for whoever has it still. The MLIRContext has to outlive it.
 class TileGraph {
  public:
   const TilingSpace& space() const { return *space_; }

@@ -422,6 +422,12 @@ TileWalk TileTraversal::Take() {
   });
   std::vector<int> new_index(reads_.size());
   for (size_t i = 0; i < order.size(); ++i) new_index[order[i]] = static_cast<int>(i);
+  for (std::vector<TilingDimension>* dims : {&dims_, &runtimes_}) {
+    for (TilingDimension& dim : *dims) {
+      dim.owner_name = std::string(dim.owner->name());
+      dim.is_of_tuple = !dim.owner->shape().IsArray();
+    }
+  }
   TileWalk walk{TilingSpace(dims_, runtimes_, roots_), {}, {}};
   for (const int read : order) {
     walk.reads.push_back(std::move(reads_[read]));

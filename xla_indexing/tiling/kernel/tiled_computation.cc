@@ -221,6 +221,7 @@ int GraphBuilder::AddNode(int read, int region) {
   nodes_of_[first].push_back(number);
   TileNode& node = nodes.emplace_back();
   node.instruction = reads_[read].instruction;
+  node.array = reads_[read].array;
   node.leaf = reads_[read].leaf;
   node.tile = read_as_[read].tile;
   node.region = region;
@@ -263,7 +264,7 @@ absl::StatusOr<int> GraphBuilder::RegionFor(int read, int region) const {
     llvm::SmallBitVector others = moved_by;
     others.reset(around_[region]);
     return absl::FailedPreconditionError(absl::StrCat(
-        "the tile of ", reads_[read].instruction->name(), " changes with ",
+        "the tile of ", reads_[read].array->name, " changes with ",
         space_.dims()[others.find_first()].name, ", and that of what reads it does not"));
   }
   // The loops around a region are those of its parent and its own.
@@ -431,6 +432,9 @@ absl::StatusOr<TiledComputation> TiledComputation::Create(const HloComputation& 
       added.operands.push_back({operand.operand, operand.operand_leaf, operand.read});
     }
     const Shape& shape = read.instruction->shape().Leaf(read.leaf);
+    added.array = std::make_shared<const TiledArray>(
+        TiledArray{std::string(read.instruction->name()), read.instruction->opcode(), shape,
+                   !read.instruction->shape().IsArray()});
     const std::vector<int64_t> array(shape.dimensions().begin(), shape.dimensions().end());
     const auto [entry, is_new] =
         known.try_emplace({read.map, array}, static_cast<int>(tiled.tiles_.size()));
@@ -439,7 +443,10 @@ absl::StatusOr<TiledComputation> TiledComputation::Create(const HloComputation& 
     absl::StatusOr<SymbolicTile> tile = SymbolicTile::Of(read.map, sizes);
     if (!tile.ok()) return tile.status();
     ReadTile& new_tile =
-        tiled.tiles_.emplace_back(ReadTile{std::move(read.map), *std::move(tile), {}});
+        tiled.tiles_.emplace_back(ReadTile{std::move(read.map), *std::move(tile), {}, {}});
+    for (const RuntimeVarIndexing& binding : new_tile.indexing.bindings()) {
+      new_tile.values.push_back(binding.ValueRange());
+    }
     for (const int64_t size : array) {
       new_tile.array.push_back(size == Shape::kUnboundedSize ? Interval::AtLeast(0)
                                                              : Interval::OfSize(size));
@@ -448,7 +455,7 @@ absl::StatusOr<TiledComputation> TiledComputation::Create(const HloComputation& 
   tiled.roots_ = std::move(walk->roots);
   // Where the pieces of an array that is put together end.
   for (const Read& read : tiled.reads_) {
-    if (read.instruction->opcode() != HloOpcode::kConcatenate) continue;
+    if (read.array->opcode != HloOpcode::kConcatenate) continue;
     TilePieces pieces;
     for (const Read::Operand& operand : read.operands) {
       pieces.Add(tiled.tiles_[tiled.reads_[operand.read].tile].indexing.map());
@@ -558,7 +565,7 @@ absl::StatusOr<TiledComputation::TileOfSizes> TiledComputation::TileAt(
     tile.runtimes.push_back(
         {binding.instruction, binding.leaf,
          MapFromIndices(element, num_tiles, map.runtimes().take_front(i), *space_, context),
-         binding.value});
+         binding.value, read.values[i]});
   }
   tile.offsets = MapFromIndices(offsets, num_tiles, map.runtimes(), *space_, context);
   for (const SymbolicTile::BoxSide& side : *box) {
@@ -613,7 +620,7 @@ absl::StatusOr<TileGraph> TiledComputation::Instantiate(const Tiling& tiling) co
       const auto read =
           llvm::find_if(reads_, [&](const Read& r) { return r.tile == static_cast<int>(i); });
       return absl::Status(tile.status().code(),
-                          absl::StrCat(read->instruction->name(), ": ", tile.status().message()));
+                          absl::StrCat(read->array->name, ": ", tile.status().message()));
     }
     read_as[i].is_exact = tile->is_exact;
     const auto [domain, is_new] =

@@ -85,13 +85,15 @@ struct TilingSearch {
   bool is_complete = false;
 };
 
+// Has all that graphs are made of, print and count (TileGraph): the module need not live as long.
 class TiledComputation {
  public:
   static constexpr int64_t kMaxNodes = 1 << 16;
 
   // A leaf of an instruction as it is read through one map from the space.
   struct Read {
-    const HloInstruction* instruction = nullptr;
+    const HloInstruction* instruction = nullptr;  // while its module lives
+    std::shared_ptr<const TiledArray> array;
     int64_t leaf = 0;
     int tile = 0;  // among tiles()
     struct Operand {
@@ -106,7 +108,8 @@ class TiledComputation {
   struct ReadTile {
     OperandIndexing indexing;  // from the space
     SymbolicTile tile;
-    std::vector<Interval> array;  // the indices of what is read
+    std::vector<Interval> array;   // the indices of what is read
+    std::vector<Interval> values;  // that each runtime variable may have
   };
 
   static absl::StatusOr<TiledComputation> Create(const HloComputation& computation,
