@@ -60,10 +60,12 @@ void MapMemory(benchmark::State& state, const char* path) {
     std::vector<SharedIndexing> kept;
     kept.reserve(instructions.size());
     absl::Status status;
-    ComputeIndexingInParallel(instructions, {&context}, {}, [&](const IndexedInstruction& result) {
-      status.Update(result.output_to_input.status());
-      if (result.output_to_input.ok()) kept.push_back(*result.output_to_input);
-    });
+    const absl::Status asked = ComputeIndexingInParallel(
+        instructions, {&context}, {}, [&](const IndexedInstruction& result) {
+          status.Update(result.output_to_input.status());
+          if (result.output_to_input.ok()) kept.push_back(*result.output_to_input);
+        });
+    status.Update(asked);
     if (!status.ok()) return Skip(state, status);
     const int64_t all_bytes = BytesInUse() - before;
     Report(state, all_bytes, module->instruction_count());

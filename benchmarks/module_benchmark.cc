@@ -59,13 +59,15 @@ absl::StatusOr<int64_t> BuildAllMaps(const HloModule& module, Directions directi
     int64_t maps = 0;
   };
   std::vector<OfThread> of_threads(threads);
-  ComputeIndexingInParallel(instructions, contexts, options, [&](const IndexedInstruction& result) {
-    OfThread& of_thread = of_threads[result.thread];
-    for (const auto* entries : {&result.output_to_input, &result.input_to_output}) {
-      of_thread.status.Update(entries->status());
-      if (entries->ok()) of_thread.maps += CountMaps(***entries);
-    }
-  });
+  const absl::Status asked = ComputeIndexingInParallel(
+      instructions, contexts, options, [&](const IndexedInstruction& result) {
+        OfThread& of_thread = of_threads[result.thread];
+        for (const auto* entries : {&result.output_to_input, &result.input_to_output}) {
+          of_thread.status.Update(entries->status());
+          if (entries->ok()) of_thread.maps += CountMaps(***entries);
+        }
+      });
+  if (!asked.ok()) return asked;
   ParallelFor(threads, owned.size(), [&](size_t i) { owned[i].reset(); });
   int64_t maps = 0;
   for (const OfThread& of_thread : of_threads) {

@@ -4,6 +4,7 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   base/check.h
   base/diagnostic.h
   base/memory/copy_on_write.h
+  base/memory/positions_by_hash.h
   base/numbers/interval.h
   base/question_budget.h
   affine/rule_trace.h

@@ -220,6 +220,9 @@ void DefineTiledComputation(nb::module_& m) {
       .def_ro("num_loads", &TileCost::num_loads, "Loads of tiles.")
       .def_ro("num_stores", &TileCost::num_stores, "Stores of tiles.")
       .def_ro("num_programs", &TileCost::num_programs)
+      .def_ro("is_exact", &TileCost::is_exact,
+              "Whether bytes, loads and stores are just what happens; otherwise there are no more: "
+              "values that are known when the program runs decide.")
       .def("__repr__", [](const TileCost& self) {
         return absl::StrCat("<xla_indexing.TileCost: ", self.resident_bytes, " bytes resident, ",
                             self.moved_bytes, " moved, ", self.num_programs, " programs>");
@@ -277,6 +280,7 @@ void DefineTiledComputation(nb::module_& m) {
               row["num_loads"] = tiling.cost.num_loads;
               row["num_stores"] = tiling.cost.num_stores;
               row["num_programs"] = tiling.cost.num_programs;
+              row["is_exact"] = tiling.cost.is_exact;
               rows.push_back(std::move(row));
             }
             return rows;

@@ -178,8 +178,10 @@ TEST(HloIndexerTest, TheEntriesOfLeavesAreThoseOfTheInstruction) {
       for (const IndexingEntry& entry : **entries) to_output.push_back(entry);
     }
     SortEntries(&to_output);
-    EXPECT_TRUE(AreEqual(to_input, **indexer.Index(*instruction, Direction::kOutputToInput)));
-    EXPECT_TRUE(AreEqual(to_output, **indexer.Index(*instruction, Direction::kInputToOutput)));
+    const SharedIndexing of_output = *indexer.Index(*instruction, Direction::kOutputToInput);
+    const SharedIndexing of_input = *indexer.Index(*instruction, Direction::kInputToOutput);
+    EXPECT_TRUE(AreEqual(to_input, *of_output));
+    EXPECT_TRUE(AreEqual(to_output, *of_input));
     EXPECT_LE(static_cast<int64_t>(to_input.size()), internal::MostEntries(*instruction));
   }
 }

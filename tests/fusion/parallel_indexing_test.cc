@@ -90,13 +90,15 @@ TEST(ParallelIndexing, GivesWhatOneThreadGives) {
     options.input_to_output = true;
     std::vector<std::string> to_input(instructions.size());
     std::vector<std::string> to_output(instructions.size());
-    ComputeIndexingInParallel(instructions, contexts.all, options,
-                              [&](const IndexedInstruction& result) {
-                                ASSERT_LT(result.position, instructions.size());
-                                EXPECT_EQ(result.instruction, instructions[result.position]);
-                                to_input[result.position] += ToText(result.output_to_input);
-                                to_output[result.position] += ToText(result.input_to_output);
-                              });
+    ASSERT_TRUE(
+        ComputeIndexingInParallel(instructions, contexts.all, options,
+                                  [&](const IndexedInstruction& result) {
+                                    ASSERT_LT(result.position, instructions.size());
+                                    EXPECT_EQ(result.instruction, instructions[result.position]);
+                                    to_input[result.position] += ToText(result.output_to_input);
+                                    to_output[result.position] += ToText(result.input_to_output);
+                                  })
+            .ok());
     for (size_t i = 0; i < instructions.size(); ++i) {
       EXPECT_EQ(to_input[i],
                 ToText(Entries(*instructions[i], Direction::kOutputToInput, &context)));
@@ -124,14 +126,17 @@ TEST(ParallelIndexing, GivesEachInstructionAReasonOfItsOwn) {
   for (int repetition = 0; repetition < kRepetitions; ++repetition) {
     const Contexts contexts(2);
     std::atomic<int> count = 0;
-    ComputeIndexingInParallel(
-        instructions, contexts.all, {}, [&](const IndexedInstruction& result) {
-          ASSERT_TRUE(result.output_to_input.ok()) << result.output_to_input.status();
-          ASSERT_EQ((*result.output_to_input)->size(), 1);
-          EXPECT_THAT((**result.output_to_input)[0].indexing.label().reason,
-                      ::testing::HasSubstr(absl::StrCat(result.instruction->name(), " ")));
-          ++count;
-        });
+    ASSERT_TRUE(ComputeIndexingInParallel(
+                    instructions, contexts.all, {},
+                    [&](const IndexedInstruction& result) {
+                      ASSERT_TRUE(result.output_to_input.ok()) << result.output_to_input.status();
+                      ASSERT_EQ((*result.output_to_input)->size(), 1);
+                      EXPECT_THAT(
+                          (**result.output_to_input)[0].indexing.label().reason,
+                          ::testing::HasSubstr(absl::StrCat(result.instruction->name(), " ")));
+                      ++count;
+                    })
+                    .ok());
     EXPECT_EQ(count, 2 * kKinds);
   }
 }
@@ -150,16 +155,19 @@ TEST(ParallelIndexing, GivesTheMapsOfAContextInOrderOnOneThread) {
     std::set<std::thread::id> threads;
   };
   std::vector<Given> given(3);
-  ComputeIndexingInParallel(instructions, contexts.all, {}, [&](const IndexedInstruction& result) {
-    EXPECT_EQ(result.context, contexts.all[result.thread]);
-    for (const IndexingEntry& entry : **result.output_to_input) {
-      for (const OperandIndexing& map : entry.indexing) {
-        EXPECT_EQ(map.map().context(), result.context);
-      }
-    }
-    given[result.thread].positions.push_back(result.position);
-    given[result.thread].threads.insert(std::this_thread::get_id());
-  });
+  ASSERT_TRUE(
+      ComputeIndexingInParallel(instructions, contexts.all, {},
+                                [&](const IndexedInstruction& result) {
+                                  EXPECT_EQ(result.context, contexts.all[result.thread]);
+                                  for (const IndexingEntry& entry : **result.output_to_input) {
+                                    for (const OperandIndexing& map : entry.indexing) {
+                                      EXPECT_EQ(map.map().context(), result.context);
+                                    }
+                                  }
+                                  given[result.thread].positions.push_back(result.position);
+                                  given[result.thread].threads.insert(std::this_thread::get_id());
+                                })
+          .ok());
   std::vector<size_t> all;
   for (const Given& of_context : given) {
     EXPECT_TRUE(absl::c_is_sorted(of_context.positions));
@@ -226,10 +234,12 @@ TEST(ParallelIndexing, FewInstructionsAreDoneByTheCallingThread) {
   instructions.resize(255);
   const Contexts contexts(3);
   const std::thread::id caller = std::this_thread::get_id();
-  ComputeIndexingInParallel(instructions, contexts.all, {}, [&](const IndexedInstruction& result) {
-    EXPECT_EQ(result.thread, 0);
-    EXPECT_EQ(std::this_thread::get_id(), caller);
-  });
+  ASSERT_TRUE(ComputeIndexingInParallel(instructions, contexts.all, {},
+                                        [&](const IndexedInstruction& result) {
+                                          EXPECT_EQ(result.thread, 0);
+                                          EXPECT_EQ(std::this_thread::get_id(), caller);
+                                        })
+                  .ok());
 }
 
 TEST(ParallelIndexing, MakesOnlyWhatIsAskedFor) {
@@ -237,28 +247,38 @@ TEST(ParallelIndexing, MakesOnlyWhatIsAskedFor) {
   ASSERT_NE(module, nullptr);
   mlir::MLIRContext context(kNoThreading);
   const HloInstruction* root = module->entry_computation()->FindInstruction("x199");
-  ComputeIndexingInParallel({root}, {&context}, {}, [&](const IndexedInstruction& result) {
-    EXPECT_EQ(result.context, &context);
-    ASSERT_TRUE(result.output_to_input.ok() && result.input_to_output.ok());
-    EXPECT_EQ((*result.output_to_input)->size(), 2);
-    EXPECT_TRUE((*result.input_to_output)->empty());
-  });
+  ASSERT_TRUE(
+      ComputeIndexingInParallel({root}, {&context}, {}, [&](const IndexedInstruction& result) {
+        EXPECT_EQ(result.context, &context);
+        ASSERT_TRUE(result.output_to_input.ok() && result.input_to_output.ok());
+        EXPECT_EQ((*result.output_to_input)->size(), 2);
+        EXPECT_TRUE((*result.input_to_output)->empty());
+      }).ok());
 }
 
 TEST(ParallelIndexing, NoInstructionsHaveNoMaps) {
   mlir::MLIRContext context(kNoThreading);
-  ComputeIndexingInParallel({}, {&context}, {}, [](const IndexedInstruction&) { ADD_FAILURE(); });
+  ASSERT_TRUE(ComputeIndexingInParallel({}, {&context}, {}, [](const IndexedInstruction&) {
+                ADD_FAILURE();
+              }).ok());
 }
 
-TEST(ParallelIndexingDeathTest, EachThreadHasAContextOfItsOwn) {
+TEST(ParallelIndexing, EachThreadHasAContextOfItsOwn) {
   mlir::MLIRContext context(kNoThreading);
+  mlir::MLIRContext other(kNoThreading);
+  mlir::MLIRContext with_threads;
   const auto compute = [](absl::Span<mlir::MLIRContext* const> contexts) {
-    ComputeIndexingInParallel({}, contexts, {}, [](const IndexedInstruction&) {});
+    return std::string(
+        ComputeIndexingInParallel({}, contexts, {}, [](const IndexedInstruction&) {}).message());
   };
-  compute({&context});
-  EXPECT_DEATH(compute({}), "without a context");
-  EXPECT_DEATH(compute({&context, &context}), "null or there twice");
-  EXPECT_DEATH(compute({&context, nullptr}), "null or there twice");
+  EXPECT_EQ(compute({&context, &other}), "");
+  EXPECT_EQ(compute({}), "no context: make one for each thread");
+  EXPECT_EQ(compute({&context, &other, &context}),
+            "contexts 0 and 2 are one, which several threads cannot use: make one for each thread");
+  // Of one with threads, too, the maps are given by one thread.
+  EXPECT_EQ(compute({&with_threads, &with_threads}),
+            "contexts 0 and 1 are one, which several threads cannot use: make one for each thread");
+  EXPECT_EQ(compute({&context, nullptr}), "context 1 of 2 is null: make one for each thread");
 }
 
 }  // namespace

@@ -30,10 +30,16 @@ WAYS = [
     ("summary", ["--instruction=all", "--direction=both", "--summary"]),
     ("utilization", ["--query=utilization"]),
     ("utilization-fuse", ["--fuse", "--query=utilization"]),
+    ("utilization-both", ["--fuse", "--query=utilization", "--direction=both"]),
+    ("in-place", ["--query=in-place"]),
+    ("in-place-fuse", ["--fuse", "--query=in-place"]),
+    ("indices", ["--instruction=all", "--query=indices"]),
+    ("emitter", ["--instruction=all", "--query=coalescing", "--mapping=emitter"]),
     ("coalescing", ["--query=coalescing"]),
     ("coalescing-fuse", ["--fuse", "--query=coalescing", "--format=json"]),
     ("tiling", ["--query=tiling", "--direction=both"]),
     ("tiling-fuse", ["--fuse", "--query=tiling"]),
+    ("tiling-budget", ["--fuse", "--query=tiling", "--budget=48KiB"]),
     ("report", ["--report", "--top=1000"]),
     ("never", ["--instruction=all", "--direction=both", "--simplify=never"]),
 ]
@@ -94,9 +100,10 @@ def branching_calls(count, bottom, join="add"):
     return "\n".join(lines) + "\n"
 
 
-def concatenate(count):
-    return entry(["p = f32[1] parameter(0)",
-                  f"ROOT c = f32[{count}] concatenate({', '.join(['p'] * count)}), dimensions={{0}}"])
+def concatenate(count, size=1):
+    """Without spaces, so that there are as many operands as there can be."""
+    return entry([f"p = f32[{size}] parameter(0)",
+                  f"ROOT c = f32[{count * size}] concatenate({','.join(['p'] * count)}), dimensions={{0}}"])
 
 
 def concatenate_of_many(count):
@@ -613,12 +620,15 @@ MODULES = [
     ("branching_calls", branching_calls(250, "ROOT n = f32[4096] reverse(x), dimensions={0}")),
     ("branching_calls_reduced", branching_calls(250, "ROOT n = f32[4096] cosine(x)", join="divide")),
     ("concatenate_45000", concatenate(45000)),
+    ("concatenate_45000_of_2", concatenate(45000, 2)),
     ("concatenate_of_many", concatenate_of_many(2400)),
+    ("concatenate_of_unit_rows", concatenate_of_slices(700)),
     ("concatenate_of_slices", concatenate_of_slices(1500)),
     ("wide_tuple_10000", wide_tuple(9000)),
     ("wide_tuple_of_slices", wide_tuple_of_slices(1300)),
     ("deep_tuple", deep_tuple(100, 1)),
     ("deep_tuple_wide", deep_tuple(30, 15)),
+    ("custom_call_500", custom_call(500, 500)),
     ("custom_call_1500", custom_call(1500, 1500)),
     ("custom_call_4500", custom_call(4500, 4500)),
     ("custom_call_of_arrays", custom_call_of_arrays(4500, 4500)),

@@ -12,7 +12,8 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "xla_indexing/base/check.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "xla_indexing/base/parallel.h"
 #include "xla_indexing/fusion/cache/called_computations.h"
 #include "xla_indexing/fusion/cache/instruction_kind.h"
@@ -281,17 +282,27 @@ class ParallelIndexer {
 
 }  // namespace
 
-void ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructions,
-                               absl::Span<mlir::MLIRContext* const> contexts,
-                               const ParallelIndexingOptions& options,
-                               absl::FunctionRef<void(const IndexedInstruction&)> receive) {
+absl::Status ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructions,
+                                       absl::Span<mlir::MLIRContext* const> contexts,
+                                       const ParallelIndexingOptions& options,
+                                       absl::FunctionRef<void(const IndexedInstruction&)> receive) {
   // There are few contexts, so that each is compared with all before it.
   for (size_t i = 0; i < contexts.size(); ++i) {
-    Check(contexts[i] != nullptr && !absl::c_linear_search(contexts.first(i), contexts[i]),
-          "ComputeIndexingInParallel() with a context that is null or there twice");
+    if (contexts[i] == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat("context ", i, " of ", contexts.size(),
+                                                     " is null: make one for each thread"));
+    }
+    const auto* const first = std::find(contexts.begin(), contexts.begin() + i, contexts[i]);
+    if (first == contexts.begin() + i) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("contexts ", first - contexts.begin(), " and ", i,
+                     " are one, which several threads cannot use: make one for each thread"));
   }
-  Check(!contexts.empty(), "ComputeIndexingInParallel() without a context");
+  if (contexts.empty()) {
+    return absl::InvalidArgumentError("no context: make one for each thread");
+  }
   ParallelIndexer(instructions, contexts, options).Run(receive);
+  return absl::OkStatus();
 }
 
 size_t UsefulThreads(absl::Span<const HloInstruction* const> instructions, size_t most) {

@@ -11,8 +11,8 @@
 //
 //   mlir::MLIRContext first(mlir::MLIRContext::Threading::DISABLED);
 //   mlir::MLIRContext second(mlir::MLIRContext::Threading::DISABLED);
-//   ComputeIndexingInParallel(InstructionsOf(*module), {&first, &second}, {},
-//                             [](const IndexedInstruction& result) { .. });
+//   absl::Status status = ComputeIndexingInParallel(InstructionsOf(*module), {&first, &second}, {},
+//                                                   [](const IndexedInstruction& result) { .. });
 
 #ifndef XLA_INDEXING_FUSION_PARALLEL_INDEXING_H_
 #define XLA_INDEXING_FUSION_PARALLEL_INDEXING_H_
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
@@ -52,13 +53,14 @@ struct IndexedInstruction {
 // Gives `receive` the maps of every instruction when all have been made. The maps of one context are
 // given one after another, in the order of `instructions`, by the only thread that uses the context;
 // those of different contexts are given at the same time, so that `receive` has to keep what it
-// writes apart by thread or by position. With one context the calling thread does everything. There
-// has to be at least one context, and no context may occur twice: otherwise the program ends with an
-// error.
-void ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructions,
-                               absl::Span<mlir::MLIRContext* const> contexts,
-                               const ParallelIndexingOptions& options,
-                               absl::FunctionRef<void(const IndexedInstruction&)> receive);
+// writes apart by thread or by position. With one context the calling thread does everything.
+//
+// InvalidArgument, and nothing is given, without a context, with one that is null, and with one that
+// occurs twice: contexts without threading, as HloIndexer makes them, are for one thread each.
+absl::Status ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructions,
+                                       absl::Span<mlir::MLIRContext* const> contexts,
+                                       const ParallelIndexingOptions& options,
+                                       absl::FunctionRef<void(const IndexedInstruction&)> receive);
 
 // How many threads, at most `most`, are of use for these instructions: one for every 128 of them,
 // where a loop counts as 128. With fewer it takes longer to wake another thread, and to make in its

@@ -17,6 +17,7 @@
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/query/utilization/utilization.h"
 
 namespace xla_indexing::reference {
 namespace {
@@ -299,12 +300,19 @@ namespace {
 class TileRun {
  public:
   TileRun(const NumberedComputation& computation, const HloInstruction& root,
-          const TileGraph& graph)
+          const TiledComputation& tiled, const TileGraph& graph)
       : computation_(computation),
         root_(root),
         graph_(graph),
         indices_(graph.space().num_dims(), 0),
-        states_(graph.nodes().size()) {}
+        states_(graph.nodes().size()),
+        executions_(graph.nodes().size(), 0),
+        elements_(graph.nodes().size(), 0) {
+    for (const TiledComputation::Read& read : tiled.reads()) {
+      if (tiled.tiles()[read.tile].indexing.IsExact()) continue;
+      read_more_or_less_.insert({read.instruction, read.leaf});
+    }
+  }
 
   absl::Status Run();
 
@@ -317,6 +325,8 @@ class TileRun {
     std::map<int64_t, uint64_t> sums;
     std::map<int64_t, int64_t> counts;
     std::map<int64_t, std::set<ElementRead>> seen;
+    // The elements that were read since.
+    std::set<int64_t> used;
   };
 
   absl::Status RunRegion(int region);
@@ -328,8 +338,15 @@ class TileRun {
   absl::Status EndProgram();
   // Whether this is the innermost of a contraction's loops.
   bool IsInnermost(int region) const;
-  absl::StatusOr<std::vector<int64_t>> ElementsOf(const TileNode& node) const;
-  std::optional<uint64_t> NumberOf(const TileNode& node, const ElementRead& read) const;
+  absl::StatusOr<std::vector<int64_t>> RuntimesOf(const TileNode& node) const;
+  // Whether something of a node is read at the present indices, whatever those of inner loops.
+  absl::StatusOr<bool> IsRead(int node, const std::vector<int64_t>& runtimes);
+  absl::StatusOr<std::vector<int64_t>> ElementsOf(const TileNode& node,
+                                                  const std::vector<int64_t>& runtimes) const;
+  std::optional<uint64_t> NumberOf(const TileNode& node, const ElementRead& read);
+  // Whether everything in an exact load was read.
+  absl::Status CheckUse(int node) const;
+  absl::Status CheckCounts() const;
   std::string Where(const TileNode& node) const {
     return absl::StrCat(node.instruction->name(), " at (", absl::StrJoin(indices_, ", "), ")");
   }
@@ -342,12 +359,18 @@ class TileRun {
   // The elements that are stored, by leaf of the root, and those that this program stores.
   std::map<int64_t, std::set<int64_t>> stored_;
   std::map<int64_t, std::set<int64_t>> stored_here_;
-  // What this program has loaded, by parameter number and leaf.
-  std::map<std::pair<int64_t, int64_t>, std::set<int64_t>> loaded_here_;
-  std::map<std::pair<int64_t, int64_t>, bool> is_exact_;
+  // What this program has loaded, by node: its elements in all loads.
+  std::map<int, std::set<int64_t>> loaded_here_;
+  // Leaves of which some read is through a map that is not exact.
+  std::set<std::pair<const HloInstruction*, int64_t>> read_more_or_less_;
+  // How often each node was executed, and with how many elements in all.
+  std::vector<int64_t> executions_;
+  std::vector<int64_t> elements_;
+  // By node and runtime variables: the indices of the regions around at which it is read.
+  std::map<std::pair<int, std::vector<int64_t>>, std::set<std::vector<int64_t>>> where_read_;
 };
 
-absl::StatusOr<std::vector<int64_t>> TileRun::ElementsOf(const TileNode& node) const {
+absl::StatusOr<std::vector<int64_t>> TileRun::RuntimesOf(const TileNode& node) const {
   const MaskedTile& tile = graph_.tile(node);
   std::vector<int64_t> runtimes;
   for (const TileRuntime& runtime : tile.runtimes) {
@@ -362,6 +385,40 @@ absl::StatusOr<std::vector<int64_t>> TileRun::ElementsOf(const TileNode& node) c
     }
     runtimes.push_back(runtime.value.Apply(value));
   }
+  return runtimes;
+}
+
+absl::StatusOr<bool> TileRun::IsRead(int number, const std::vector<int64_t>& runtimes) {
+  const TileNode& node = graph_.nodes()[number];
+  std::vector<int> around;
+  for (int region = node.region; region >= 0; region = graph_.regions()[region].parent) {
+    const std::vector<int>& dims = graph_.regions()[region].dims;
+    around.insert(around.end(), dims.begin(), dims.end());
+  }
+  const auto of_regions = [&](llvm::ArrayRef<int64_t> indices) {
+    std::vector<int64_t> own;
+    for (const int dim : around) own.push_back(indices[dim]);
+    return own;
+  };
+  const auto [entry, is_new] = where_read_.try_emplace({number, runtimes});
+  std::set<std::vector<int64_t>>& where = entry->second;
+  for (size_t i = 0; i < node.domains.size() && is_new; ++i) {
+    IndexingMap domain = graph_.domains()[node.domains[i]];
+    for (size_t rt = 0; rt < runtimes.size(); ++rt) {
+      Interval& values = domain.mutable_runtime(static_cast<int>(rt)).bounds;
+      values = values.Intersect(Interval::Point(runtimes[rt]));
+    }
+    absl::Status status = domain.ForEachPoint(
+        1 << 22, [&](llvm::ArrayRef<int64_t> indices, llvm::ArrayRef<int64_t>,
+                     llvm::ArrayRef<int64_t>) { where.insert(of_regions(indices)); });
+    if (!status.ok()) return status;
+  }
+  return where.contains(of_regions(indices_));
+}
+
+absl::StatusOr<std::vector<int64_t>> TileRun::ElementsOf(
+    const TileNode& node, const std::vector<int64_t>& runtimes) const {
+  const MaskedTile& tile = graph_.tile(node);
   const auto offsets = tile.offsets.Evaluate(indices_, runtimes);
   if (!offsets.ok()) return offsets.status();
   const auto moved = tile.runtime_offsets.Evaluate(indices_, runtimes);
@@ -384,25 +441,90 @@ absl::StatusOr<std::vector<int64_t>> TileRun::ElementsOf(const TileNode& node) c
   return elements;
 }
 
-std::optional<uint64_t> TileRun::NumberOf(const TileNode& node, const ElementRead& read) const {
+std::optional<uint64_t> TileRun::NumberOf(const TileNode& node, const ElementRead& read) {
+  std::optional<uint64_t> number;
   for (const TileNode::Operand& operand : node.operands) {
-    if (operand.operand != read.operand) continue;
     // Tuples pass leaves on: the operand of the graph may be further up.
-    const State& state = states_[operand.node];
-    if (operand.leaf != read.leaf) continue;
+    if (operand.operand != read.operand || operand.leaf != read.leaf) continue;
+    State& state = states_[operand.node];
     const auto found = state.numbers.find(read.position);
-    if (found != state.numbers.end() && found->second) return found->second;
+    if (found == state.numbers.end() || !found->second) continue;
+    // Several tiles may have it.
+    state.used.insert(read.position);
+    number = found->second;
   }
-  return std::nullopt;
+  return number;
 }
 
 absl::Status TileRun::Begin(int node) {
+  if (absl::Status status = CheckUse(node); !status.ok()) return status;
   State& state = states_[node];
   state = State();
-  const absl::StatusOr<std::vector<int64_t>> elements = ElementsOf(graph_.nodes()[node]);
+  const absl::StatusOr<std::vector<int64_t>> runtimes = RuntimesOf(graph_.nodes()[node]);
+  if (!runtimes.ok()) return runtimes.status();
+  const absl::StatusOr<bool> is_read = IsRead(node, *runtimes);
+  if (!is_read.ok()) return is_read.status();
+  if (!*is_read) return absl::OkStatus();
+  const absl::StatusOr<std::vector<int64_t>> elements = ElementsOf(graph_.nodes()[node], *runtimes);
   if (!elements.ok()) return elements.status();
   for (const int64_t element : *elements) state.numbers[element] = std::nullopt;
+  ++executions_[node];
+  elements_[node] += static_cast<int64_t>(elements->size());
+  const bool is_load = graph_.nodes()[node].instruction->opcode() == HloOpcode::kParameter;
+  if (is_load) loaded_here_[node].insert(elements->begin(), elements->end());
   return absl::OkStatus();
+}
+
+absl::Status TileRun::CheckUse(int number) const {
+  const TileNode& node = graph_.nodes()[number];
+  const State& state = states_[number];
+  if (!node.is_exact || node.instruction->opcode() != HloOpcode::kParameter ||
+      state.used.size() == state.numbers.size()) {
+    return absl::OkStatus();
+  }
+  return absl::InternalError(absl::StrCat(Where(node), ": of ", state.numbers.size(),
+                                          " elements of an exact load before, ", state.used.size(),
+                                          " were read"));
+}
+
+absl::Status TileRun::CheckCounts() const {
+  bool has_runtimes = false;
+  int64_t bytes = 0;
+  int64_t loads = 0;
+  int64_t stores = 0;
+  const auto add_bytes = [&](int node) {
+    const Shape& shape = graph_.nodes()[node].instruction->shape().Leaf(graph_.nodes()[node].leaf);
+    bytes += BytesOf(Interval::Point(elements_[node]), shape).upper();
+  };
+  for (size_t i = 0; i < graph_.nodes().size(); ++i) {
+    const TileNode& node = graph_.nodes()[i];
+    const bool has_own_runtimes = !graph_.tile(node).runtimes.empty();
+    has_runtimes = has_runtimes || has_own_runtimes;
+    for (const auto& [said, counted] : {std::pair(graph_.NumExecutions(node), executions_[i]),
+                                        std::pair(graph_.NumElements(node), elements_[i])}) {
+      if (said.Contains(counted) && (said.IsPoint() || has_own_runtimes)) continue;
+      return absl::InternalError(absl::StrCat(node.instruction->name(), ": ", executions_[i],
+                                              " tiles of ", elements_[i], " elements in all, not ",
+                                              graph_.NumExecutions(node).ToString(), " and ",
+                                              graph_.NumElements(node).ToString()));
+    }
+    if (node.instruction->opcode() != HloOpcode::kParameter) continue;
+    loads += executions_[i];
+    add_bytes(static_cast<int>(i));
+  }
+  for (const TileStore& store : graph_.stores()) {
+    stores += executions_[store.node];
+    add_bytes(store.node);
+  }
+  const TileCost cost = graph_.Cost();
+  const bool are_equal =
+      loads == cost.num_loads && stores == cost.num_stores && bytes == cost.moved_bytes;
+  const bool are_within =
+      loads <= cost.num_loads && stores <= cost.num_stores && bytes <= cost.moved_bytes;
+  if (cost.is_exact ? are_equal : are_within && has_runtimes) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat(
+      loads, " loads, ", stores, " stores, ", bytes, " bytes; said are ", cost.num_loads, ", ",
+      cost.num_stores, " and ", cost.moved_bytes, cost.is_exact ? ", exactly" : " at most"));
 }
 
 void TileRun::Accumulate(int number) {
@@ -462,12 +584,6 @@ absl::Status TileRun::Finish(int number) {
     return absl::InternalError(
         absl::StrCat(Where(node), ": element ", position, " has another value"));
   }
-  if (instruction.opcode() == HloOpcode::kParameter) {
-    const std::pair<int64_t, int64_t> key(instruction.parameter_number(), node.leaf);
-    for (const auto& [position, unused] : state.numbers) loaded_here_[key].insert(position);
-    bool& is_exact = is_exact_.try_emplace(key, true).first->second;
-    is_exact = is_exact && node.is_exact;
-  }
   return Store(number);
 }
 
@@ -476,6 +592,7 @@ absl::Status TileRun::Store(int number) {
     if (store.node != number) continue;
     const int64_t leaf = graph_.space().roots()[store.root].leaf;
     for (const auto& [position, value] : states_[number].numbers) {
+      states_[number].used.insert(position);
       if (!value) {
         return absl::InternalError(absl::StrCat(Where(graph_.nodes()[number]), ": element ",
                                                 position, " is stored and not computed"));
@@ -495,27 +612,37 @@ absl::Status TileRun::EndProgram() {
       if (stored.contains(out)) needed[{pair.operand, pair.operand_leaf}].insert(in);
     }
   }
+  std::map<std::pair<int64_t, int64_t>, std::set<int64_t>> loaded;
+  for (const auto& [number, elements] : loaded_here_) {
+    const TileNode& node = graph_.nodes()[number];
+    const std::pair<int64_t, int64_t> key(node.instruction->parameter_number(), node.leaf);
+    loaded[key].insert(elements.begin(), elements.end());
+    const auto is_needed = [&](int64_t element) { return needed[key].contains(element); };
+    if (node.is_exact && !llvm::all_of(elements, is_needed)) {
+      return absl::InternalError(
+          absl::StrCat(Where(node), ": something is loaded exactly and not needed"));
+    }
+    // Runtime variables that are not one value in a tile may be any.
+    const bool is_open = llvm::any_of(node.domains, [&](int domain) {
+      return llvm::any_of(graph_.domains()[domain].runtimes(),
+                          [](const Variable& runtime) { return runtime.bounds.IsAll(); });
+    });
+    if (is_open || read_more_or_less_.contains({node.instruction, node.leaf}) ||
+        llvm::any_of(elements, is_needed)) {
+      continue;
+    }
+    return absl::InternalError(absl::StrCat(Where(node), ": nothing of it is needed"));
+  }
   for (const auto& [key, elements] : needed) {
     for (const int64_t element : elements) {
-      if (loaded_here_[key].contains(element)) continue;
+      if (loaded[key].contains(element)) continue;
       return absl::InternalError(absl::StrCat("parameter ", key.first, ", leaf ", key.second,
                                               ": element ", element, " is read and not loaded at (",
                                               absl::StrJoin(indices_, ", "), ")"));
     }
   }
-  for (const auto& [key, elements] : loaded_here_) {
-    if (!is_exact_[key]) continue;
-    for (const int64_t element : elements) {
-      if (needed[key].contains(element)) continue;
-      return absl::InternalError(
-          absl::StrCat("parameter ", key.first, ", leaf ", key.second, ": element ", element,
-                       " is loaded and not read, and the tile is said to be exact, at (",
-                       absl::StrJoin(indices_, ", "), ")"));
-    }
-  }
   stored_here_.clear();
   loaded_here_.clear();
-  is_exact_.clear();
   return absl::OkStatus();
 }
 
@@ -571,6 +698,10 @@ absl::Status TileRun::Run() {
     absl::Status status = RunRegion(static_cast<int>(i));
     if (!status.ok()) return status;
   }
+  for (size_t i = 0; i < states_.size(); ++i) {
+    if (absl::Status status = CheckUse(static_cast<int>(i)); !status.ok()) return status;
+  }
+  if (absl::Status status = CheckCounts(); !status.ok()) return status;
   for (const TilingRoot& tiled : graph_.space().roots()) {
     const int64_t count = *root_.shape().Leaf(tiled.leaf).ElementCount();
     if (static_cast<int64_t>(stored_[tiled.leaf].size()) == count) continue;
@@ -583,8 +714,8 @@ absl::Status TileRun::Run() {
 }  // namespace
 
 absl::Status ExecuteTiles(const NumberedComputation& computation, const HloInstruction& root,
-                          const TileGraph& graph) {
-  return TileRun(computation, root, graph).Run();
+                          const TiledComputation& tiled, const TileGraph& graph) {
+  return TileRun(computation, root, tiled, graph).Run();
 }
 
 }  // namespace xla_indexing::reference

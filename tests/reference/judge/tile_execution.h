@@ -22,6 +22,7 @@
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/tiling/kernel/tile_graph.h"
+#include "xla_indexing/tiling/kernel/tiled_computation.h"
 
 namespace xla_indexing::reference {
 
@@ -74,11 +75,19 @@ class NumberedComputation {
   absl::flat_hash_map<const HloInstruction*, std::vector<std::vector<uint64_t>>> numbers_;
 };
 
-// Runs the graph: every program, every loop. OK where all elements of all roots are stored with
-// their numbers, what is exact has only elements that can be computed, and the tiles of a parameter
-// in one program hold what its stored elements depend on, and nothing else where they are exact.
+// Runs a graph of the tiled computation: every program, every loop. OK where
+//
+//   - all elements of all roots are stored with their numbers, and what is exact has only elements
+//     that can be computed;
+//   - the tiles of a parameter in one program hold what its stored elements depend on;
+//   - a load that is exact has nothing else, and everything in it is read before it is loaded anew;
+//   - a load of something that is read through exact maps happens in no program that needs none of it,
+//     but where a value that is known when the program runs is not the same in all of a tile;
+//   - loads, stores, elements and bytes are as many as the graph says, and no more where that says that
+//     they depend on values that are known when the program runs, or were not counted. The latter is an
+//     error.
 absl::Status ExecuteTiles(const NumberedComputation& computation, const HloInstruction& root,
-                          const TileGraph& graph);
+                          const TiledComputation& tiled, const TileGraph& graph);
 
 }  // namespace xla_indexing::reference
 

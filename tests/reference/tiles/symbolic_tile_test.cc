@@ -156,6 +156,19 @@ absl::Status CheckMaskedTiles(const OperandIndexing& map, const Relation& relati
   for (const absl::Status& status : {exact.status(), covers.status(), counted.status()}) {
     if (!status.ok()) return status;
   }
+  const absl::StatusOr<IndexingMap> domain = symbolic->TilesThatRead(sizes);
+  if (!domain.ok()) return domain.status();
+  std::set<TileIndex> reading;
+  absl::Status status = domain->ForEachPoint(
+      1 << 20, [&](llvm::ArrayRef<int64_t> k, llvm::ArrayRef<int64_t>, llvm::ArrayRef<int64_t>) {
+        reading.insert({k.begin(), k.end()});
+      });
+  if (!status.ok()) return status;
+  for (const auto& [index, read] : ByTile(relation, from, to, sizes)) {
+    if (reading.contains(index) != !read.empty()) {
+      return Wrong("another tile reads something", map, sizes, index);
+    }
+  }
   tally->exact_when_masked += exact->IsYes() ? 1 : 0;
   tally->covers_when_masked += covers->IsYes() ? 1 : 0;
   if (!covers->IsYes()) {
@@ -163,6 +176,7 @@ absl::Status CheckMaskedTiles(const OperandIndexing& map, const Relation& relati
   }
   const TileIndex as_counted(counted->begin(), counted->end());
   for (const auto& [index, read] : ByTile(relation, from, to, sizes)) {
+    if (read.empty()) continue;
     const Elements masked = MaskedElements(*symbolic, as_counted, index);
     if (exact->IsYes() ? masked != read
                        : !std::includes(masked.begin(), masked.end(), read.begin(), read.end())) {

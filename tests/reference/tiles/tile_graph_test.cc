@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/reference/judge/tile_execution.h"
 #include "tests/testing/effort.h"
@@ -48,7 +51,9 @@ Tiling RandomTiling(const TilingSpace& space, Random* random) {
   return tiling;
 }
 
-void CheckModule(const std::string& text, uint64_t seed, int tilings, Tally* tally) {
+void CheckModule(const std::string& text, uint64_t seed,
+                 llvm::function_ref<std::vector<Tiling>(const TilingSpace&)> tilings_of,
+                 Tally* tally) {
   SCOPED_TRACE(text);
   const auto module = ParseModule(text);
   ASSERT_TRUE(module.ok()) << module.status();
@@ -66,9 +71,7 @@ void CheckModule(const std::string& text, uint64_t seed, int tilings, Tally* tal
     return;
   }
   ++tally->modules;
-  Random random(seed);
-  for (int i = 0; i < tilings; ++i) {
-    const Tiling tiling = RandomTiling(tiled->space(), &random);
+  for (const Tiling& tiling : tilings_of(tiled->space())) {
     SCOPED_TRACE(testing::Message() << "sizes " << absl::StrJoin(tiling.sizes, ", ") << ", loops "
                                     << absl::StrJoin(tiling.loops, ", "));
     ++tally->tried;
@@ -79,9 +82,19 @@ void CheckModule(const std::string& text, uint64_t seed, int tilings, Tally* tal
     }
     ++tally->made;
     tally->exact += graph->IsExact() ? 1 : 0;
-    const absl::Status status = ExecuteTiles(**numbered, *entry.root_instruction(), *graph);
+    const absl::Status status = ExecuteTiles(**numbered, *entry.root_instruction(), *tiled, *graph);
     ASSERT_TRUE(status.ok()) << status << "\n" << tiled->space().ToString() << graph->ToString();
   }
+}
+
+void CheckRandomTilings(const std::string& text, uint64_t seed, int count, Tally* tally) {
+  const auto random_tilings = [&](const TilingSpace& space) {
+    Random random(seed);
+    std::vector<Tiling> tilings;
+    for (int i = 0; i < count; ++i) tilings.push_back(RandomTiling(space, &random));
+    return tilings;
+  };
+  CheckModule(text, seed, random_tilings, tally);
 }
 
 constexpr HloOpcode kTiledOpcodes[] = {
@@ -118,12 +131,229 @@ TEST(TileGraphExecutionTest, RandomFusionsHaveTheValuesOfTheUntiledComputation) 
   Tally tally;
   for (uint64_t seed = 0; seed < static_cast<uint64_t>(Cases(5000)) && !testing::Test::HasFailure();
        ++seed) {
-    CheckModule(RandomFusionModule(kTiledOpcodes, seed), seed, 4, &tally);
+    CheckRandomTilings(RandomFusionModule(kTiledOpcodes, seed), seed, 4, &tally);
   }
   std::printf("%lld modules, %lld tilings, %lld made, %lld of exact tiles\n",
               static_cast<long long>(tally.modules), static_cast<long long>(tally.tried),
               static_cast<long long>(tally.made), static_cast<long long>(tally.exact));
   EXPECT_GT(tally.made, tally.tried / 2);
+}
+
+// --- Arrays of rows that are put together ---
+
+// What rows are made of: rows cut out of an array, an array of their own, one row again and again, a
+// scalar, sums of rows of an array.
+enum class Rows { kSlice, kParameter, kRow, kScalar, kSum };
+constexpr Rows kAllRows[] = {Rows::kSlice, Rows::kParameter, Rows::kRow, Rows::kScalar, Rows::kSum};
+
+// How pieces become an array of `rows` rows.
+enum class Joined { kConcatenate, kPad, kInteriorPad, kUpdate };
+
+struct JoinedRows {
+  Joined joined = Joined::kConcatenate;
+  // The numbers of rows of the pieces, or of the one piece in what is padded or updated.
+  std::vector<int64_t> sizes;
+  std::vector<Rows> kinds;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  // What is done with the array: nothing, its transpose, all in one dimension, columns added up, or
+  // rows added up.
+  int then = 0;
+};
+
+class JoinedRowsText {
+ public:
+  explicit JoinedRowsText(const JoinedRows& joined) : joined_(joined) {}
+
+  std::string Write() {
+    std::vector<std::string> pieces;
+    for (size_t i = 0; i < joined_.sizes.size(); ++i) {
+      pieces.push_back(AddPiece(joined_.kinds[i], joined_.sizes[i]));
+    }
+    const std::string shape = ShapeOf(joined_.rows);
+    const int64_t first = joined_.rows - joined_.sizes[0];
+    switch (joined_.joined) {
+      case Joined::kConcatenate:
+        Add("j", shape,
+            absl::StrCat("concatenate(", absl::StrJoin(pieces, ", "), "), dimensions={0}"));
+        break;
+      case Joined::kPad:
+        Add("j", shape,
+            absl::StrCat("pad(", pieces[0], ", zero), padding=", first / 2, "_", first - first / 2,
+                         "x0_0"));
+        break;
+      case Joined::kInteriorPad:
+        Add("j", shape,
+            absl::StrCat("pad(", pieces[0], ", zero), padding=0_", first - (joined_.sizes[0] - 1),
+                         "_1x0_0"));
+        break;
+      case Joined::kUpdate:
+        Add("at", "s32[]", absl::StrCat("constant(", first / 2, ")"));
+        Add("at0", "s32[]", "constant(0)");
+        Add("j", shape,
+            absl::StrCat("dynamic-update-slice(", AddPiece(Rows::kParameter, joined_.rows), ", ",
+                         pieces[0], ", at, at0)"));
+        break;
+    }
+    AddRoot();
+    return absl::StrCat(
+        "HloModule m\nadd { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, "
+        "b) "
+        "}\nENTRY e {\n  zero = f32[] constant(0)\n",
+        lines_, "}\n");
+  }
+
+ private:
+  std::string ShapeOf(int64_t rows) const {
+    return absl::StrCat("f32[", rows, ",", joined_.columns, "]");
+  }
+  void Add(absl::string_view name, absl::string_view shape, absl::string_view what) {
+    absl::StrAppend(&lines_, "  ", name, " = ", shape, " ", what, "\n");
+  }
+  std::string AddParameter(absl::string_view shape) {
+    const std::string name = absl::StrCat("p", parameters_);
+    Add(name, shape, absl::StrCat("parameter(", parameters_++, ")"));
+    return name;
+  }
+
+  std::string AddPiece(Rows kind, int64_t rows) {
+    const std::string name = absl::StrCat("v", pieces_++);
+    const std::string row = absl::StrCat("f32[", joined_.columns, "]");
+    switch (kind) {
+      case Rows::kSlice: {
+        // All slices are of one array, from its last row on.
+        const int64_t all = joined_.rows + 1;
+        if (sliced_.empty()) sliced_ = AddParameter(ShapeOf(all));
+        end_ = end_ > rows ? end_ : all;
+        Add(name, ShapeOf(rows),
+            absl::StrCat("slice(", sliced_, "), slice={[", end_ - rows, ":", end_,
+                         "], [0:", joined_.columns, "]}"));
+        end_ -= rows;
+        return name;
+      }
+      case Rows::kParameter:
+        return AddParameter(ShapeOf(rows));
+      case Rows::kRow:
+        if (row_.empty()) row_ = AddParameter(row);
+        Add(name, ShapeOf(rows), absl::StrCat("broadcast(", row_, "), dimensions={1}"));
+        return name;
+      case Rows::kScalar:
+        Add(name, ShapeOf(rows),
+            absl::StrCat("broadcast(", AddParameter("f32[]"), "), dimensions={}"));
+        return name;
+      case Rows::kSum:
+        Add(absl::StrCat(name, "s"), row,
+            absl::StrCat("reduce(", AddParameter(ShapeOf(3)),
+                         ", zero), dimensions={0}, to_apply=add"));
+        Add(name, ShapeOf(rows), absl::StrCat("broadcast(", name, "s), dimensions={1}"));
+        return name;
+    }
+    return name;
+  }
+
+  void AddRoot() {
+    const int64_t rows = joined_.rows;
+    const int64_t columns = joined_.columns;
+    switch (joined_.then) {
+      case 0:
+        return Add("ROOT r", ShapeOf(rows), "negate(j)");
+      case 1:
+        return Add("ROOT r", absl::StrCat("f32[", columns, ",", rows, "]"),
+                   "transpose(j), dimensions={1,0}");
+      case 2:
+        return Add("ROOT r", absl::StrCat("f32[", rows * columns, "]"), "reshape(j)");
+      case 3:
+        return Add("ROOT r", absl::StrCat("f32[", rows, "]"),
+                   "reduce(j, zero), dimensions={1}, to_apply=add");
+      default:
+        return Add("ROOT r", absl::StrCat("f32[", columns, "]"),
+                   "reduce(j, zero), dimensions={0}, to_apply=add");
+    }
+  }
+
+  const JoinedRows& joined_;
+  std::string lines_;
+  int parameters_ = 0;
+  int pieces_ = 0;
+  std::string sliced_;
+  std::string row_;
+  int64_t end_ = 0;
+};
+
+// All tilings of a space of small dimensions, each also with parallel dimensions of several tiles in
+// loops.
+std::vector<Tiling> AllTilings(const TilingSpace& space) {
+  std::vector<Tiling> tilings = {Tiling()};
+  for (int dim = 0; dim < space.num_dims(); ++dim) {
+    std::vector<Tiling> longer;
+    for (const Tiling& tiling : tilings) {
+      for (int64_t size = 1; size <= space.dims()[dim].size + 1; ++size) {
+        Tiling& next = longer.emplace_back(tiling);
+        next.sizes.push_back(size);
+        if (!space.IsParallel(dim) || size >= space.dims()[dim].size) continue;
+        longer.push_back(longer.back());
+        longer.back().loops.push_back(dim);
+      }
+    }
+    tilings = std::move(longer);
+  }
+  return tilings;
+}
+
+// Ways to write n as a sum of up to three numbers.
+std::vector<std::vector<int64_t>> SumsOf(int64_t n) {
+  std::vector<std::vector<int64_t>> sums;
+  for (int64_t a = 1; a < n; ++a) {
+    sums.push_back({a, n - a});
+    for (int64_t b = 1; a + b < n; ++b) sums.push_back({a, b, n - a - b});
+  }
+  return sums;
+}
+
+std::vector<JoinedRows> AllJoinedRows() {
+  std::vector<JoinedRows> all;
+  for (int64_t rows = 2; rows <= 4; ++rows) {
+    for (int64_t columns = 1; columns <= 2; ++columns) {
+      for (int then = 0; then < 5; ++then) {
+        for (const std::vector<int64_t>& sizes : SumsOf(rows)) {
+          for (const Rows a : kAllRows) {
+            for (const Rows b : kAllRows) {
+              if (sizes.size() == 2) {
+                all.push_back({Joined::kConcatenate, sizes, {a, b}, rows, columns, then});
+                continue;
+              }
+              for (const Rows c : kAllRows) {
+                all.push_back({Joined::kConcatenate, sizes, {a, b, c}, rows, columns, then});
+              }
+            }
+          }
+        }
+        for (const Joined joined : {Joined::kPad, Joined::kInteriorPad, Joined::kUpdate}) {
+          for (int64_t size = 1; size <= rows; ++size) {
+            if (joined == Joined::kInteriorPad && 2 * size - 1 > rows) continue;
+            for (const Rows kind : kAllRows) {
+              all.push_back({joined, {size}, {kind}, rows, columns, then});
+            }
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+TEST(TileGraphExecutionTest, RowsAreLoadedByTheProgramsThatNeedThem) {
+  Tally tally;
+  CasesInTurn cases;
+  for (const JoinedRows& joined : AllJoinedRows()) {
+    if (!cases.IsNextTried()) continue;
+    CheckModule(JoinedRowsText(joined).Write(), tally.modules, AllTilings, &tally);
+    if (HasFailure()) return;
+  }
+  std::printf("%lld modules, %lld tilings, %lld made, %lld of exact tiles\n",
+              static_cast<long long>(tally.modules), static_cast<long long>(tally.tried),
+              static_cast<long long>(tally.made), static_cast<long long>(tally.exact));
+  EXPECT_GT(tally.exact, tally.made / 2);
 }
 
 TEST(TileGraphExecutionTest, RandomFusionsOfAllOpcodes) {
@@ -135,7 +365,7 @@ TEST(TileGraphExecutionTest, RandomFusionsOfAllOpcodes) {
     ASSERT_TRUE(module.ok()) << module.status();
     // Operations across devices are executed on several.
     if ((*module)->replica_count() * (*module)->num_partitions() > 1) continue;
-    CheckModule(text, seed, 3, &tally);
+    CheckRandomTilings(text, seed, 3, &tally);
   }
   std::printf("%lld modules, %lld tilings, %lld made, %lld of exact tiles\n",
               static_cast<long long>(tally.modules), static_cast<long long>(tally.tried),

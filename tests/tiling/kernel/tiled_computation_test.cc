@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
@@ -146,7 +147,7 @@ TEST_F(TiledComputationTest, ContractedDimensionsAreSequentialAndSharedByTheOper
   EXPECT_EQ(d.loop, 1);
   ASSERT_EQ(d.operands.size(), 2u);
   EXPECT_EQ(&graph.nodes()[d.operands[0].node], &a);
-  EXPECT_EQ(graph.NumExecutions(a), 4 * 2 * 4);
+  EXPECT_EQ(graph.NumExecutions(a), Interval::Point(4 * 2 * 4));
   EXPECT_TRUE(graph.IsExact());
 }
 
@@ -196,9 +197,9 @@ TEST_F(TiledComputationTest, TilesThatALoopDoesNotMoveAreComputedOnce) {
   const TileNode& m = *NodesOf(graph, "m")[0];
   const TileNode& d = *NodesOf(graph, "d")[0];
   const TileNode& q = *NodesOf(graph, "q")[0];
-  EXPECT_EQ(graph.NumExecutions(m), 16);
-  EXPECT_EQ(graph.NumExecutions(d), 16);
-  EXPECT_EQ(graph.NumExecutions(q), 16 * 4);
+  EXPECT_EQ(graph.NumExecutions(m), Interval::Point(16));
+  EXPECT_EQ(graph.NumExecutions(d), Interval::Point(16));
+  EXPECT_EQ(graph.NumExecutions(q), Interval::Point(16 * 4));
   EXPECT_EQ(graph.regions()[q.region].kind, TileRegion::Kind::kParallelLoop);
   // The parameter three times, for the maximum, the sum and the quotient, and the result.
   EXPECT_EQ(graph.Cost().moved_bytes, 4 * 4 * 64 * 128);
@@ -378,6 +379,113 @@ TEST_F(TiledComputationTest, RootsThatHaveNothingInCommonHaveGridsOfTheirOwn) {
   EXPECT_EQ(graph.Cost().moved_bytes, 4 * 2 * (6 + 10));
 }
 
+// A piece whose tile is the same for all programs: one row, or a broadcast.
+TEST_F(TiledComputationTest, PiecesThatDoNotMoveAreLoadedByTheTilesThatHaveThem) {
+  struct Case {
+    std::string body;
+    Sizes sizes;
+    int64_t loads = 0;
+    int64_t elements = 0;  // loaded and stored
+  };
+  const std::string rows = "x = f32[64,32] parameter(0)  t = f32[1,32] parameter(1)  ";
+  const std::string roll =
+      "x = f32[64,32] parameter(0)  a = f32[1,32] slice(x), slice={[63:64], [0:32]}  b = "
+      "f32[63,32] "
+      "slice(x), slice={[0:63], [0:32]}  ROOT c = f32[64,32] concatenate(a, b), dimensions={0}";
+  const std::string row_in_front =
+      "t = f32[1,32] parameter(0)  x = f32[63,32] parameter(1)  ROOT c = f32[64,32] concatenate(t, "
+      "x), dimensions={0}";
+  const std::string column_behind =
+      "x = f32[64,31] parameter(0)  t = f32[64,1] parameter(1)  ROOT c = f32[64,32] concatenate(x, "
+      "t), dimensions={1}";
+  const std::string overwritten =
+      rows +
+      "z = s32[] constant(0)  five = s32[] constant(5)  ROOT c = f32[64,32] "
+      "dynamic-update-slice(x, t, five, z)";
+  const std::string padded =
+      "t = f32[1,32] parameter(0)  z = f32[] constant(0)  ROOT c = f32[64,32] pad(t, z), "
+      "padding=5_58x0_0";
+  const std::string broadcast =
+      "v = f32[32] parameter(0)  x = f32[56,32] parameter(1)  b = f32[8,32] broadcast(v), "
+      "dimensions={1}  ROOT c = f32[64,32] concatenate(b, x), dimensions={0}";
+  const std::string twice =
+      "v = f32[32] parameter(0)  x = f32[48,32] parameter(1)  b = f32[8,32] broadcast(v), "
+      "dimensions={1}  ROOT c = f32[64,32] concatenate(b, x, b), dimensions={0}";
+  const int64_t all = 64 * 32;
+  for (const Case& c : {
+           Case{roll, {1, 32}, 64, 2 * all},
+           // The first of 32 tiles loads the last row as well as its own one.
+           Case{roll, {2, 32}, 33, 2 * all},
+           Case{row_in_front, {1, 32}, 64, 2 * all},
+           Case{row_in_front, {4, 16}, 2 * 17, 2 * all},
+           Case{column_behind, {1, 1}, all, 2 * all},
+           Case{column_behind, {8, 16}, 8 * 3, 2 * all},
+           // All of what is written to is loaded, as where two rows are written.
+           Case{overwritten, {1, 32}, 64 + 1, 2 * all + 32},
+           Case{padded, {1, 32}, 1, all + 32},
+           Case{padded, {3, 8}, 4, all + 32},
+           Case{broadcast, {8, 32}, 8, 56 * 32 + 32 + all},
+           // Rows 0 to 7 are in tiles 0 to 2, rows from 8 on in tiles 2 to 21.
+           Case{broadcast, {3, 32}, 3 + 20, 56 * 32 + 3 * 32 + all},
+           Case{twice, {8, 32}, 8, 48 * 32 + 2 * 32 + all},
+           Case{twice, {64, 32}, 2, 48 * 32 + 32 + all},
+       }) {
+    SCOPED_TRACE(absl::StrCat(c.body, " in tiles of ", absl::StrJoin(c.sizes, ", ")));
+    const TileCost cost = Graph(Tiled("ENTRY e { " + c.body + " }"), c.sizes).Cost();
+    EXPECT_EQ(cost.num_loads, c.loads);
+    EXPECT_EQ(cost.moved_bytes, 4 * c.elements);
+    EXPECT_TRUE(cost.is_exact);
+  }
+}
+
+TEST_F(TiledComputationTest, ALoopDoesNotLoadWhatNoneOfItsStepsNeeds) {
+  const TiledComputation tiled = Tiled(
+      "ENTRY e { t = f32[1,32] parameter(0)  x = f32[63,32] parameter(1)  ROOT c = f32[64,32] "
+      "concatenate(t, x), dimensions={0} }");
+  // Loops over rows: each program needs the row in front, and loads it before its loop.
+  const TileGraph over_rows = Graph(tiled, {1, 16}, {0});
+  EXPECT_EQ(over_rows.NumExecutions(*NodesOf(over_rows, "t")[0]), Interval::Point(2));
+  // Loops over columns: the first of 64 programs alone needs it, in each of two steps.
+  const TileGraph over_columns = Graph(tiled, {1, 16}, {1});
+  EXPECT_EQ(over_columns.NumExecutions(*NodesOf(over_columns, "t")[0]), Interval::Point(2));
+  EXPECT_EQ(over_columns.Cost().num_loads, 2 * 64);
+}
+
+TEST_F(TiledComputationTest, WhatIsReadWhereTheProgramSaysIsLoadedAtMost) {
+  const TiledComputation tiled = Tiled(
+      "ENTRY e { x = f32[64] parameter(0)  t = f32[1] parameter(1)  i = s32[] parameter(2)  ROOT c "
+      "= "
+      "f32[64] dynamic-update-slice(x, t, i) }");
+  const TileGraph graph = Graph(tiled, {1});
+  EXPECT_FALSE(graph.Cost().is_exact);
+  EXPECT_EQ(graph.NumExecutions(*NodesOf(graph, "t")[0]), Interval::Closed(0, 64));
+}
+
+TEST(TileGraphLifetimeTest, AGraphOutlivesItsModule) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  auto module = ParseModule(
+      "f { x = f32[64,32] parameter(0)  i = s32[] parameter(1)  z = s32[] constant(0)  s = "
+      "f32[8,32] "
+      "dynamic-slice(x, i, z), dynamic_slice_sizes={8,32}  n = f32[8,32] negate(s)  ROOT t = "
+      "(f32[8,32], f32[8,32]) tuple(n, s) } ENTRY e { x = f32[64,32] parameter(0)  i = s32[] "
+      "parameter(1)  ROOT t = (f32[8,32], f32[8,32]) call(x, i), to_apply=f }");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto tiled = TiledComputation::Create(*(*module)->FindComputation("f"), &context);
+  ASSERT_TRUE(tiled.ok()) << tiled.status();
+  const std::vector<int64_t> sizes = {4, 32};
+  const auto made = tiled->Instantiate(sizes);
+  ASSERT_TRUE(made.ok()) << made.status();
+  const TileGraph graph = *made;
+  const std::string text = graph.ToString() + graph.space().ToString();
+  const int64_t moved = graph.Cost().moved_bytes;
+  EXPECT_THAT(text, testing::HasSubstr("x: parameter"));
+  module->reset();
+  EXPECT_EQ(graph.ToString() + graph.space().ToString(), text);
+  EXPECT_EQ(graph.Cost().moved_bytes, moved);
+  // And so does what other graphs are made of.
+  EXPECT_EQ(tiled->Instantiate(sizes)->ToString(), graph.ToString());
+}
+
 TEST_F(TiledComputationTest, PiecesOfAConcatenateAreReadByTheTilesThatHaveThem) {
   const TiledComputation tiled = Tiled(R"(
     ENTRY e {
@@ -388,12 +496,12 @@ TEST_F(TiledComputationTest, PiecesOfAConcatenateAreReadByTheTilesThatHaveThem) 
   ASSERT_EQ(tiled.borders().size(), 1u);
   EXPECT_EQ(tiled.borders()[0].at, 6);
   const TileGraph graph = Graph(tiled, {2});
-  EXPECT_EQ(graph.ActiveTiles(*NodesOf(graph, "p")[0])[0], Interval::Closed(0, 2));
-  EXPECT_EQ(graph.ActiveTiles(*NodesOf(graph, "q")[0])[0], Interval::Closed(3, 7));
+  EXPECT_EQ(graph.ActiveTiles(*NodesOf(graph, "p")[0]).indices[0], Interval::Closed(0, 2));
+  EXPECT_EQ(graph.ActiveTiles(*NodesOf(graph, "q")[0]).indices[0], Interval::Closed(3, 7));
   // Tiles of 4: the second one, from 4 to 7, has elements of both.
   const TileGraph across = Graph(tiled, {4});
-  EXPECT_EQ(across.ActiveTiles(*NodesOf(across, "p")[0])[0], Interval::Closed(0, 1));
-  EXPECT_EQ(across.ActiveTiles(*NodesOf(across, "q")[0])[0], Interval::Closed(1, 3));
+  EXPECT_EQ(across.ActiveTiles(*NodesOf(across, "p")[0]).indices[0], Interval::Closed(0, 1));
+  EXPECT_EQ(across.ActiveTiles(*NodesOf(across, "q")[0]).indices[0], Interval::Closed(1, 3));
   EXPECT_EQ(OffsetAt(across, *NodesOf(across, "q")[0], {1}), (Sizes{-2}));
   EXPECT_EQ(across.Cost().moved_bytes, 4 * (16 + 16));
   EXPECT_EQ(across.Cost().num_loads, 2 + 3);

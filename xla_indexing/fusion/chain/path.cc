@@ -323,30 +323,52 @@ OperandIndexing Path::Map(const Shape& here) const {
   return *std::move(composed);
 }
 
+Path::Union PathSet::UniteWithOne(Paths& paths, Path& path) {
+  constexpr size_t kFew = 16;
+  llvm::SmallVector<Path, 1>& list = paths.list;
+  llvm::SmallVector<size_t, kFew> candidates;
+  if (list.size() > kFew) {
+    PositionsByHash& positions = paths.positions;
+    while (positions.size() < list.size()) positions.Append(list[positions.size()].hash());
+    const llvm::ArrayRef<size_t> found = positions.Find(path.hash());
+    candidates.append(found.begin(), found.end());
+  } else {
+    paths.positions.Clear();
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (list[i].hash() == path.hash()) candidates.push_back(i);
+    }
+  }
+  for (const size_t i : candidates) {
+    const Path::Union both = path.Unite(list[i]);
+    if (both == Path::Union::kNone) continue;
+    if (both == Path::Union::kOther) return both;
+    if (paths.positions.size() > 0) {
+      paths.positions.RemoveWithLast(i, list[i].hash(), list.back().hash());
+    }
+    if (i + 1 < list.size()) list[i] = std::move(list.back());
+    list.pop_back();
+    return both;
+  }
+  return Path::Union::kNone;
+}
+
 void PathSet::Add(Path path) {
   if (!paths_) paths_.emplace(std::in_place);
-  llvm::SmallVector<Path, 1>& paths = paths_->Mutable();
+  Paths& paths = paths_->Mutable();
   // A path by itself has not been settled.
-  if (paths.size() == 1 && !paths.front().Settle()) paths.clear();
-  if (paths.empty()) {
-    paths.push_back(std::move(path));
+  if (paths.list.size() == 1 && !paths.list.front().Settle()) paths.list.clear();
+  if (paths.list.empty()) {
+    paths.list.push_back(std::move(path));
     return;
   }
   if (!path.Settle()) return;
-  for (size_t i = 0; i < paths.size();) {
-    Path& known = paths[i];
-    const Path::Union both = known.hash() == path.hash() ? path.Unite(known) : Path::Union::kNone;
+  // The greater path may unite with others.
+  while (true) {
+    const Path::Union both = UniteWithOne(paths, path);
     if (both == Path::Union::kOther) return;
-    if (both == Path::Union::kNone) {
-      ++i;
-      continue;
-    }
-    // The greater path may unite with others.
-    known = std::move(paths.back());
-    paths.pop_back();
-    i = 0;
+    if (both == Path::Union::kNone) break;
   }
-  paths.push_back(std::move(path));
+  paths.list.push_back(std::move(path));
 }
 
 void PathSet::Add(const PathSet& other) {

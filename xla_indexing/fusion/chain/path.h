@@ -16,6 +16,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/memory/copy_on_write.h"
+#include "xla_indexing/base/memory/positions_by_hash.h"
 #include "xla_indexing/fusion/chain/chain_in_parts.h"
 #include "xla_indexing/fusion/chain/reindexing.h"
 #include "xla_indexing/hlo/types/shape.h"
@@ -140,7 +141,7 @@ class PathSet {
   bool empty() const { return paths().empty(); }
   size_t size() const { return paths().size(); }
   llvm::ArrayRef<Path> paths() const {
-    return paths_ ? llvm::ArrayRef<Path>(**paths_) : llvm::ArrayRef<Path>();
+    return paths_ ? llvm::ArrayRef<Path>((*paths_)->list) : llvm::ArrayRef<Path>();
   }
 
   // Adds a path, or unites it with others.
@@ -160,7 +161,16 @@ class PathSet {
   bool Merge(const Shape& shape, size_t enough);
 
  private:
-  std::optional<CopyOnWrite<llvm::SmallVector<Path, 1>>> paths_;  // none of an empty set
+  struct Paths {
+    llvm::SmallVector<Path, 1> list;
+    PositionsByHash positions;  // of a number of paths at the front of a list that is long
+  };
+  // Of the first path that unites with this one, which becomes the greater of the two or both:
+  // leaves it out. Returns kNone where there is no such path, kOther where it is the greater one,
+  // which stays.
+  static Path::Union UniteWithOne(Paths& paths, Path& path);
+
+  std::optional<CopyOnWrite<Paths>> paths_;  // none of an empty set
 };
 
 }  // namespace xla_indexing::internal

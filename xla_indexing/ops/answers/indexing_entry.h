@@ -10,8 +10,10 @@
 #define XLA_INDEXING_OPS_ANSWERS_INDEXING_ENTRY_H_
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -32,8 +34,27 @@ struct IndexingEntry {
 // Sorted by output leaf, operand, operand leaf. No entry has an empty set.
 using InstructionIndexing = std::vector<IndexingEntry>;
 
-// Entries that several instructions and askers have in common. Never null.
-using SharedIndexing = std::shared_ptr<const InstructionIndexing>;
+// Entries that several instructions and askers have in common, which live as long as someone has
+// them. Answers are never null.
+//
+// A temporary one cannot be looked into: in `for (const auto& entry : **indexer.Index(..))` the entries
+// may be gone before the first of them is looked at. Whoever asks keeps the answer:
+//
+//   const absl::StatusOr<SharedIndexing> entries = indexer.Index(..);
+//   for (const IndexingEntry& entry : **entries) ..
+class SharedIndexing : public std::shared_ptr<const InstructionIndexing> {
+ public:
+  SharedIndexing() = default;
+  SharedIndexing(std::nullptr_t) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor): the same in short
+  SharedIndexing(std::shared_ptr<const InstructionIndexing> entries)
+      : std::shared_ptr<const InstructionIndexing>(std::move(entries)) {}
+
+  const InstructionIndexing& operator*() const& { return *get(); }
+  const InstructionIndexing* operator->() const& { return get(); }
+  const InstructionIndexing& operator*() const&& = delete;
+  const InstructionIndexing* operator->() const&& = delete;
+};
 
 void SortEntries(InstructionIndexing* entries);
 

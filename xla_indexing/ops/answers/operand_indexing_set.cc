@@ -373,18 +373,15 @@ OperandIndexing* OperandIndexingSet::Find(const OperandIndexing& indexing) {
   const auto hash_of = [](const OperandIndexing& map) {
     return static_cast<size_t>(hash_value(map.map()));
   };
-  while (hashes_.size() < maps_.size()) hashes_.push_back(hash_of(maps_[hashes_.size()]));
-  const size_t hash = hash_of(indexing);
-  for (auto* found = hashes_.begin();; ++found) {
-    found = std::find(found, hashes_.end(), hash);
-    if (found == hashes_.end()) return nullptr;
-    OperandIndexing& present = maps_[static_cast<size_t>(found - hashes_.begin())];
-    if (OperandIndexing::IdenticalRelation(present, indexing)) return &present;
+  while (positions_.size() < maps_.size()) positions_.Append(hash_of(maps_[positions_.size()]));
+  for (const size_t i : positions_.Find(hash_of(indexing))) {
+    if (OperandIndexing::IdenticalRelation(maps_[i], indexing)) return &maps_[i];
   }
+  return nullptr;
 }
 
 OperandIndexingSet::Maps OperandIndexingSet::Take() {
-  hashes_.clear();
+  positions_.Clear();
   return std::exchange(maps_, {});
 }
 
@@ -421,23 +418,23 @@ void OperandIndexingSet::Simplify() {
                                              std::mem_fn(&OperandIndexing::IsSimplified));
   Maps maps(std::make_move_iterator(others), std::make_move_iterator(maps_.end()));
   maps_.erase(others, maps_.end());
-  hashes_.clear();
+  positions_.Clear();
   for (OperandIndexing& indexing : maps) {
     indexing.Simplify();
     Add(std::move(indexing));
   }
   if (maps_.size() < 2) return;
-  hashes_.clear();
+  positions_.Clear();
   if (MergeAll(&maps_)) {
     maps = Take();
     for (OperandIndexing& indexing : maps) Add(std::move(indexing));
   }
-  hashes_.clear();
+  positions_.Clear();
   SortByText(&maps_);
 }
 
 void OperandIndexingSet::DropSubsumed(const Shape& to) {
-  hashes_.clear();
+  positions_.Clear();
   for (size_t i = 0; i < maps_.size(); ++i) {
     if (!QuestionBudget::Spend(static_cast<int64_t>(maps_.size() / kComparedInAStep))) return;
     if (!MaySubsumeOthers(maps_[i], to)) continue;

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/memory/positions_by_hash.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 
@@ -72,8 +73,8 @@ class OperandIndexingSet {
   Maps Take();
 
   Maps maps_;
-  // The hashes of `maps_`, or of a number of maps at its front; empty while there are few maps.
-  llvm::SmallVector<size_t, 0> hashes_;
+  // Of `maps_`, or of a number of maps at its front; empty while there are few maps.
+  internal::PositionsByHash positions_;
 };
 
 // Every map of `first` composed with every map of `second`, empty results dropped; not simplified.

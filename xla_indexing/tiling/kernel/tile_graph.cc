@@ -10,11 +10,21 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/map/count/count_image.h"
+#include "xla_indexing/map/count/count_points.h"
+#include "xla_indexing/map/expr/expr_util.h"
+#include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/map/text/affine_text.h"
 #include "xla_indexing/map/variable_names.h"
 #include "xla_indexing/query/utilization/utilization.h"
@@ -22,6 +32,9 @@
 namespace xla_indexing {
 namespace {
 
+using internal::CountBetween;
+using internal::CountOf;
+using internal::CountUpTo;
 using internal::Int128;
 using internal::kInt64Max;
 
@@ -33,7 +46,7 @@ int64_t Plus(int64_t a, int64_t b) {
   return static_cast<int64_t>(std::min<Int128>(Int128{a} + b, kInt64Max));
 }
 
-bool IsLoaded(const TileNode& node) { return node.instruction->opcode() == HloOpcode::kParameter; }
+bool IsLoaded(const TileNode& node) { return node.array->opcode == HloOpcode::kParameter; }
 
 // c * k + b with one tile index k.
 struct TileStep {
@@ -84,29 +97,30 @@ int64_t NumWithin(int64_t begin, int64_t size, int64_t stride, const Interval& b
 // Tiles whose elements are counted one by one.
 constexpr int64_t kMaxPartialTiles = 64;
 
-// The sum of NumWithin() over the tiles of a progress; none where there are many that are partly
-// within, or tiles overlap so that what is counted twice is loaded twice.
-std::optional<int64_t> SumWithin(const TileStep& progress, int64_t num_tiles, int64_t size,
+// The sum of NumWithin() over these tiles of a progress; none where there are many that are partly
+// within.
+std::optional<int64_t> SumWithin(const TileStep& progress, const Interval& tiles, int64_t size,
                                  int64_t stride, const Interval& bounds) {
-  if (!bounds.IsFinite() || progress.step == 0 || size < 1) return std::nullopt;
+  if (!bounds.IsFinite() || !tiles.IsFinite() || progress.step == 0 || size < 1) {
+    return std::nullopt;
+  }
+  if (tiles.IsEmpty()) return 0;
   const std::optional<int64_t> reach = internal::NarrowToInt64((Int128{size} - 1) * stride);
   if (!reach) return std::nullopt;
   // Tiles that are wholly within are those of an interval of indices.
   const Interval ends = Interval::Point(0).Union(Interval::Point(*reach));
-  const Interval begins = Interval::AtLeast(bounds.lower())
-                              .Sub(ends.lower())
-                              .Intersect(Interval::AtMost(bounds.upper()).Sub(ends.upper()));
-  const Interval indices = begins.Sub(progress.begin)
-                               .PreimageOfMul(progress.step)
-                               .Intersect(Interval::OfSize(num_tiles));
-  const int64_t first = indices.IsEmpty() ? 0 : indices.lower();
-  const int64_t last = indices.IsEmpty() ? -1 : indices.upper();
-  const int64_t whole = std::max<int64_t>(last - first + 1, 0);
-  if (num_tiles - whole > kMaxPartialTiles) return std::nullopt;
+  const Interval begins = bounds.IsEmpty()
+                              ? bounds
+                              : Interval::AtLeast(bounds.lower())
+                                    .Sub(ends.lower())
+                                    .Intersect(Interval::AtMost(bounds.upper()).Sub(ends.upper()));
+  const Interval indices = begins.Sub(progress.begin).PreimageOfMul(progress.step).Intersect(tiles);
+  const int64_t whole = indices.Size().value_or(0);
+  if (Int128{tiles.upper()} - tiles.lower() + 1 - whole > kMaxPartialTiles) return std::nullopt;
   int64_t sum = Times(whole, size);
-  for (int64_t k = 0; k < num_tiles; ++k) {
-    if (whole > 0 && k == first) k = last + 1;
-    if (k >= num_tiles) break;
+  for (int64_t k = tiles.lower(); k <= tiles.upper(); ++k) {
+    if (whole > 0 && k == indices.lower()) k = indices.upper();
+    if (whole > 0 && k == indices.upper()) continue;
     const std::optional<int64_t> begin =
         internal::NarrowToInt64(Int128{progress.step} * k + progress.begin);
     if (!begin) return std::nullopt;
@@ -114,6 +128,34 @@ std::optional<int64_t> SumWithin(const TileStep& progress, int64_t num_tiles, in
   }
   return sum;
 }
+
+// The product of two counts; what does not fit int64 has no upper end.
+Interval Product(const Interval& a, const Interval& b) {
+  const Interval least = CountOf(Int128{a.lower()} * b.lower());
+  return a.has_upper() && b.has_upper()
+             ? CountBetween(least, CountOf(Int128{a.upper()} * b.upper()))
+             : Interval::AtLeast(least.lower());
+}
+
+bool HasRuntimes(mlir::AffineExpr expr, const IndexingMap& map) {
+  for (int i = map.num_ranges(); i < map.num_symbols(); ++i) {
+    if (internal::HasSymbol(expr, i)) return true;
+  }
+  return false;
+}
+
+// Whether a domain is not the same for all values of its runtime variables.
+bool DependsOn(const std::vector<TileRuntime>& runtimes, const IndexingMap& domain) {
+  for (const auto [variable, runtime] : llvm::zip(domain.runtimes(), runtimes)) {
+    if (!runtime.values.IsSubsetOf(variable.bounds)) return true;
+  }
+  return llvm::any_of(domain.constraints(), [&](const Constraint& constraint) {
+    return HasRuntimes(constraint.expr, domain);
+  });
+}
+
+// The steps of one count.
+constexpr int64_t kMaxStepsOfCount = int64_t{1} << 14;
 
 }  // namespace
 
@@ -139,51 +181,132 @@ bool TileGraph::IsExact() const {
   return llvm::all_of(nodes_, [](const TileNode& node) { return node.is_exact; });
 }
 
-int64_t TileGraph::NumExecutions(const TileNode& node) const {
-  const std::vector<Interval> active = ActiveTiles(node);
-  int64_t count = 1;
+llvm::SmallVector<int, 4> TileGraph::DimsAround(const TileNode& node) const {
+  llvm::SmallVector<int, 4> dims;
   for (int region = node.region; region >= 0; region = regions_[region].parent) {
-    for (const int dim : regions_[region].dims) {
-      count = Times(count, active[dim].Size().value_or(kInt64Max));
+    dims.append(regions_[region].dims.begin(), regions_[region].dims.end());
+  }
+  return dims;
+}
+
+const IndexingMap* TileGraph::BoxOf(const TileNode& node) const {
+  if (node.domains.size() != 1) return nullptr;
+  const IndexingMap& domain = domains_[node.domains[0]];
+  const bool is_box = domain.num_ranges() == 0 && domain.constraints().empty();
+  return is_box && !DependsOn(tile(node).runtimes, domain) ? &domain : nullptr;
+}
+
+bool TileGraph::DependsOnRuntimes(const TileNode& node) const {
+  return llvm::any_of(node.domains,
+                      [&](int i) { return DependsOn(tile(node).runtimes, domains_[i]); });
+}
+
+bool TileGraph::NeverRuns(const TileNode& node) const {
+  return llvm::any_of(DimsAround(node), [&](int dim) { return num_tiles_[dim] == 0; });
+}
+
+Interval TileGraph::CountPairs(const TileNode& node, bool of_elements) const {
+  const MaskedTile& own = tile(node);
+  const llvm::SmallVector<int, 4> around = DimsAround(node);
+  std::vector<int64_t> sizes;
+  for (const int dim : around) sizes.push_back(std::max<int64_t>(num_tiles_[dim], 1));
+  const size_t rank = of_elements ? own.sizes.size() : 0;
+  for (size_t i = 0; i < rank; ++i) {
+    const Interval& bounds = own.bounds[i];
+    if (!bounds.IsFinite() || bounds.upper() == kInt64Max) return Interval::AtLeast(0);
+    sizes.push_back(bounds.IsEmpty() ? 1 : bounds.upper() + 1);
+  }
+  std::vector<IndexingMap> pairs;
+  for (const int number : node.domains) {
+    const IndexingMap& domain = domains_[number];
+    mlir::MLIRContext* context = domain.context();
+    llvm::SmallVector<mlir::AffineExpr, 8> results;
+    for (const int dim : around) results.push_back(mlir::getAffineDimExpr(dim, context));
+    // The place in the tile comes after the dimensions.
+    Variables dims(domain.dims());
+    for (size_t i = 0; i < rank; ++i) {
+      const mlir::AffineExpr place = mlir::getAffineDimExpr(dims.size(), context);
+      dims.push_back({Interval::OfSize(own.sizes[i]), {}});
+      results.push_back(
+          internal::Add(own.offsets.results()[i], internal::Scale(place, own.strides[i])));
+      if (!results.back()) return Interval::AtLeast(0);
+    }
+    const auto affine_map =
+        mlir::AffineMap::get(dims.size(), domain.num_symbols(), results, context);
+    IndexingMap& map =
+        pairs.emplace_back(kPartsFit, affine_map, std::move(dims), Variables(domain.ranges()),
+                           Variables(domain.runtimes()), Constraints(domain.constraints()));
+    for (size_t i = 0; i < rank; ++i) {
+      map.AddConstraint(kPartsFit, results[around.size() + i], own.bounds[i]);
     }
   }
-  return count;
+  StepBudget budget(kMaxStepsOfCount);
+  return CountUnionOfImages(pairs, sizes, &budget);
+}
+
+Interval TileGraph::NumExecutions(const TileNode& node) const {
+  if (NeverRuns(node)) return Interval::Point(0);
+  Interval count = Interval::Point(1);
+  if (const IndexingMap* box = BoxOf(node)) {
+    if (box->IsKnownEmpty()) return Interval::Point(0);
+    for (const int dim : DimsAround(node)) {
+      count = Product(count, CountOf(box->dims()[dim].bounds));
+    }
+    return count;
+  }
+  const QuestionBudget question;
+  for (const int dim : DimsAround(node)) count = Product(count, Interval::Point(num_tiles_[dim]));
+  count = CountUpTo(count).Intersect(CountPairs(node, /*of_elements=*/false));
+  return DependsOnRuntimes(node) ? CountUpTo(count) : count;
 }
 
 int64_t TileGraph::BytesOf(const TileNode& node) const {
-  const Interval bytes = xla_indexing::BytesOf(Interval::Point(tile(node).NumElements()),
-                                               node.instruction->shape().Leaf(node.leaf));
+  const Interval bytes =
+      xla_indexing::BytesOf(Interval::Point(tile(node).NumElements()), node.array->shape);
   return bytes.has_upper() ? bytes.upper() : kInt64Max;
 }
 
-int64_t TileGraph::MovedElements(const TileNode& node) const {
+std::optional<int64_t> TileGraph::NumElementsByDim(const TileNode& node) const {
+  const IndexingMap* box = BoxOf(node);
+  if (box == nullptr) return std::nullopt;
+  if (box->IsKnownEmpty()) return 0;
   const MaskedTile& own = tile(node);
-  // Dimensions of the array that move with a dimension of the space each, and with no other's, are
-  // counted for themselves; other dimensions of the space count as often as they run.
   llvm::SmallBitVector counted(space_->num_dims());
   int64_t elements = 1;
   for (size_t i = 0; i < own.sizes.size(); ++i) {
     const mlir::AffineExpr offset = own.offsets.results()[i];
-    const std::optional<TileStep> progress = ProgressOf(offset);
-    std::optional<int64_t> sum;
-    if (progress && !counted.test(progress->dim)) {
-      sum = SumWithin(*progress, num_tiles_[progress->dim], own.sizes[i], own.strides[i],
-                      own.bounds[i]);
-    }
-    if (sum) {
-      counted.set(progress->dim);
-      elements = Times(elements, *sum);
+    if (const auto constant = llvm::dyn_cast<mlir::AffineConstantExpr>(offset)) {
+      elements = Times(elements,
+                       NumWithin(constant.getValue(), own.sizes[i], own.strides[i], own.bounds[i]));
       continue;
     }
-    const std::optional<int64_t> there = own.bounds[i].Size();
-    elements = Times(elements, there ? std::min(own.sizes[i], *there) : own.sizes[i]);
+    const std::optional<TileStep> progress = ProgressOf(offset);
+    if (!progress || counted.test(progress->dim)) return std::nullopt;
+    const std::optional<int64_t> sum = SumWithin(*progress, box->dims()[progress->dim].bounds,
+                                                 own.sizes[i], own.strides[i], own.bounds[i]);
+    if (!sum) return std::nullopt;
+    counted.set(progress->dim);
+    elements = Times(elements, *sum);
   }
-  for (int region = node.region; region >= 0; region = regions_[region].parent) {
-    for (const auto [dim, trips] : llvm::zip(regions_[region].dims, regions_[region].trip_counts)) {
-      if (!counted.test(dim)) elements = Times(elements, trips);
-    }
+  for (const int dim : DimsAround(node)) {
+    if (counted.test(dim)) continue;
+    elements = Times(elements, box->dims()[dim].bounds.Size().value_or(kInt64Max));
   }
   return elements;
+}
+
+Interval TileGraph::NumElements(const TileNode& node) const {
+  if (NeverRuns(node)) return Interval::Point(0);
+  if (const std::optional<int64_t> elements = NumElementsByDim(node)) return CountOf(*elements);
+  const QuestionBudget question;
+  const MaskedTile& own = tile(node);
+  const Interval most = Product(NumExecutions(node), CountOf(Int128{own.NumElements()}));
+  const bool is_moved = llvm::any_of(own.offsets.results(), [&](mlir::AffineExpr offset) {
+    return HasRuntimes(offset, own.offsets);
+  });
+  if (is_moved) return CountUpTo(most);
+  const Interval count = CountUpTo(most).Intersect(CountPairs(node, /*of_elements=*/true));
+  return DependsOnRuntimes(node) ? CountUpTo(count) : count;
 }
 
 std::vector<int64_t> TileGraph::ResidentBytes() const {
@@ -214,21 +337,18 @@ std::vector<int64_t> TileGraph::ResidentBytes() const {
 
 TileCost TileGraph::Cost() const {
   TileCost cost;
-  const auto bytes_of = [&](const TileNode& node) {
-    const Interval bytes = xla_indexing::BytesOf(Interval::Point(MovedElements(node)),
-                                                 node.instruction->shape().Leaf(node.leaf));
-    return bytes.has_upper() ? bytes.upper() : kInt64Max;
+  const auto add = [&](const Interval& count, int64_t* sum) {
+    *sum = Plus(*sum, count.has_upper() ? count.upper() : kInt64Max);
+    cost.is_exact = cost.is_exact && count.IsPoint();
+  };
+  const auto add_moves = [&](const TileNode& node, int64_t* times) {
+    add(xla_indexing::BytesOf(NumElements(node), node.array->shape), &cost.moved_bytes);
+    add(NumExecutions(node), times);
   };
   for (const TileNode& node : nodes_) {
-    if (!IsLoaded(node)) continue;
-    cost.moved_bytes = Plus(cost.moved_bytes, bytes_of(node));
-    cost.num_loads = Plus(cost.num_loads, NumExecutions(node));
+    if (IsLoaded(node)) add_moves(node, &cost.num_loads);
   }
-  for (const TileStore& store : stores_) {
-    const TileNode& node = nodes_[store.node];
-    cost.moved_bytes = Plus(cost.moved_bytes, bytes_of(node));
-    cost.num_stores = Plus(cost.num_stores, NumExecutions(node));
-  }
+  for (const TileStore& store : stores_) add_moves(nodes_[store.node], &cost.num_stores);
   const std::vector<int64_t> resident = ResidentBytes();
   for (size_t i = 0; i < regions_.size(); ++i) {
     if (regions_[i].parent >= 0) continue;
@@ -240,23 +360,17 @@ TileCost TileGraph::Cost() const {
   return cost;
 }
 
-std::vector<Interval> TileGraph::ActiveTiles(const TileNode& node) const {
-  std::vector<Interval> active;
-  active.reserve(num_tiles_.size());
-  for (const int64_t count : num_tiles_) active.push_back(Interval::OfSize(count));
-  const MaskedTile& own = tile(node);
-  for (size_t i = 0; i < own.sizes.size(); ++i) {
-    const std::optional<TileStep> progress = ProgressOf(own.offsets.results()[i]);
-    if (!progress || own.sizes[i] < 1) continue;
-    const std::optional<int64_t> reach =
-        internal::NarrowToInt64((Int128{own.sizes[i]} - 1) * own.strides[i]);
-    if (!reach) continue;
-    // Some element is within the bounds.
-    const Interval ends = Interval::Point(0).Union(Interval::Point(*reach));
-    Interval& range = active[progress->dim];
-    range =
-        range.Intersect(own.bounds[i].Sub(progress->begin).Sub(ends).PreimageOfMul(progress->step));
+TileGraph::Active TileGraph::ActiveTiles(const TileNode& node) const {
+  Active active;
+  active.indices.assign(num_tiles_.size(), Interval::Empty());
+  for (const int number : node.domains) {
+    const IndexingMap& domain = domains_[number];
+    if (domain.IsKnownEmpty()) continue;
+    for (const auto [indices, dim] : llvm::zip(active.indices, domain.dims())) {
+      indices = indices.Union(dim.bounds);
+    }
   }
+  active.is_all_active = BoxOf(node) != nullptr;
   return active;
 }
 
@@ -304,8 +418,7 @@ class GraphText {
                       region.trip_counts[i]);
     }
     if (!region.accumulators.empty()) {
-      absl::StrAppend(&text_, ", accumulates ",
-                      graph_.nodes()[region.accumulators[0]].instruction->name());
+      absl::StrAppend(&text_, ", accumulates ", graph_.nodes()[region.accumulators[0]].array->name);
     }
     text_.push_back('\n');
   }
@@ -314,10 +427,10 @@ class GraphText {
     const TileNode& node = graph_.nodes()[number];
     const MaskedTile& tile = graph_.tile(node);
     Indent(depth);
-    absl::StrAppend(&text_, node.instruction->name(),
-                    node.instruction->shape().IsArray() ? "" : absl::StrCat("#", node.leaf), ": ",
-                    OpcodeName(node.instruction->opcode()), ", offset ", OffsetText(tile),
-                    ", size (", absl::StrJoin(tile.sizes, ", "), ")");
+    absl::StrAppend(&text_, node.array->name,
+                    node.array->is_of_tuple ? absl::StrCat("#", node.leaf) : "", ": ",
+                    OpcodeName(node.array->opcode), ", offset ", OffsetText(tile), ", size (",
+                    absl::StrJoin(tile.sizes, ", "), ")");
     if (llvm::any_of(tile.strides, [](int64_t stride) { return stride != 1; })) {
       absl::StrAppend(&text_, ", stride (", absl::StrJoin(tile.strides, ", "), ")");
     }
@@ -347,19 +460,50 @@ class GraphText {
       if (IsWithoutMask(node, i)) continue;
       absl::StrAppend(&text_, ", dimension ", i, " within ", tile.bounds[i].ToString());
     }
-    const std::vector<Interval> active = graph_.ActiveTiles(node);
-    for (size_t i = 0; i < active.size(); ++i) {
-      if (active[i] == Interval::OfSize(graph_.num_tiles()[i])) continue;
-      absl::StrAppend(&text_, ", for ", NameOfDim(static_cast<int>(i)), " in ",
-                      active[i].ToString());
+    std::vector<std::string> domains;
+    domains.reserve(node.domains.size());
+    for (const int domain : node.domains) {
+      domains.push_back(DomainText(tile, graph_.domains()[domain]));
+      if (domains.back().empty()) return;
     }
+    absl::StrAppend(&text_, ", for ", absl::StrJoin(domains, " or "));
+  }
+
+  // What a domain asks for; empty where it has all tile indices.
+  std::string DomainText(const MaskedTile& tile, const IndexingMap& domain) const {
+    const internal::VariableNames names = internal::NamesOf(domain);
+    std::vector<std::string> parts;
+    const auto add = [&](mlir::AffineExpr expr, const Interval& interval) {
+      std::string& part = parts.emplace_back();
+      internal::AppendAffineExpr(expr, names.dims, names.symbols, &part);
+      absl::StrAppend(&part, " in ", interval.ToString());
+    };
+    for (int i = 0; i < domain.num_dims(); ++i) {
+      const Interval& indices = domain.dims()[i].bounds;
+      if (indices == Interval::OfSize(std::max<int64_t>(graph_.num_tiles()[i], 1))) continue;
+      add(mlir::getAffineDimExpr(i, domain.context()), indices);
+    }
+    for (int i = 0; i < domain.num_runtimes(); ++i) {
+      const Interval& values = domain.runtimes()[i].bounds;
+      if (tile.runtimes[i].values.IsSubsetOf(values)) continue;
+      add(mlir::getAffineSymbolExpr(domain.num_ranges() + i, domain.context()), values);
+    }
+    for (const Constraint& constraint : domain.constraints()) {
+      add(constraint.expr, constraint.interval);
+    }
+    std::string text = absl::StrJoin(parts, " and ");
+    for (int i = 0; i < domain.num_ranges(); ++i) {
+      absl::StrAppend(&text, i == 0 ? " for some " : ", ", names.symbols[i], " in ",
+                      domain.ranges()[i].bounds.ToString());
+    }
+    return text;
   }
 
   // Whether no tile goes beyond the array.
   bool IsWithoutMask(const TileNode& node, size_t i) const {
     const MaskedTile& tile = graph_.tile(node);
     const Interval& bounds = tile.bounds[i];
-    const Shape& shape = node.instruction->shape().Leaf(node.leaf);
+    const Shape& shape = node.array->shape;
     if (bounds != Interval::OfSize(shape.dimension(static_cast<int64_t>(i)))) return false;
     const mlir::AffineExpr offset = tile.offsets.results()[i];
     const std::optional<TileStep> progress = ProgressOf(offset);

@@ -10,9 +10,13 @@
 // one for each dimension of the space, and runtime variables. Sizes need not divide the space's
 // dimensions, and may be larger than they are: bounds say what is there.
 //
-// A *node* is an instruction's leaf with its tile. Where it is exact the masked elements are just
-// what is read at these tile indices; otherwise they contain it. Nodes of one leaf and equal tiles are one node
-// within a region. Its operands are nodes of the same region or of regions around it.
+// A *node* is an instruction's leaf with its tile. It is computed, loaded or stored where something
+// of it is read: at the tile indices of its *domains*, which follow from the conditions under which
+// the results read it and not from its offset. A row that is put in front of an array has one
+// offset, and is read by the programs of the first rows alone. Where a node is exact the masked
+// elements are just what is read at these tile indices; otherwise they contain it. Nodes of one leaf
+// and equal tiles are one node within a region. Its operands are nodes of the same region or of
+// regions around it.
 //
 //   grid region       runs for each combination of the tile indices of its dimensions, in any order
 //   parallel loop     goes over the tiles of one parallel dimension, so that what does not depend on
@@ -50,6 +54,8 @@
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/answers/parts/value_function.h"
 #include "xla_indexing/tiling/kernel/tiling_space.h"
@@ -59,11 +65,12 @@ namespace xla_indexing {
 // A number that moves a tile and is known when the program runs: an element of an array of
 // integers.
 struct TileRuntime {
-  const HloInstruction* instruction = nullptr;
+  const HloInstruction* instruction = nullptr;  // while its module lives
   int64_t leaf = 0;
   // From the tile indices and the runtime variables before this one to the element.
   IndexingMap element;
   ValueFunction value = ValueFunction::AsIs();
+  Interval values;  // that it may have
 
   friend bool operator==(const TileRuntime& a, const TileRuntime& b) {
     return a.instruction == b.instruction && a.leaf == b.leaf && a.element == b.element &&
@@ -96,11 +103,22 @@ struct MaskedTile {
   friend bool operator==(const MaskedTile& a, const MaskedTile& b);
 };
 
+// A leaf of an instruction, as far as it is printed and counted.
+struct TiledArray {
+  std::string name;  // of the instruction
+  HloOpcode opcode = HloOpcode::kParameter;
+  Shape shape;               // of the leaf
+  bool is_of_tuple = false;  // the leaf is one of several
+};
+
 struct TileNode {
-  const HloInstruction* instruction = nullptr;
+  const HloInstruction* instruction = nullptr;  // while its module lives
+  std::shared_ptr<const TiledArray> array;
   int64_t leaf = 0;
   int tile = 0;  // among the graph's tiles
-  // Whether the masked elements are just what is read.
+  // Among the graph's domains: it is read at the tile indices of each of them.
+  llvm::SmallVector<int, 1> domains;
+  // Whether the masked elements are just what is read there.
   bool is_exact = false;
   int region = 0;  // that it is computed, loaded or stored in
 
@@ -109,6 +127,8 @@ struct TileNode {
     int64_t operand = 0;
     int64_t leaf = 0;
     int node = 0;
+
+    friend bool operator==(const Operand& a, const Operand& b) = default;
   };
   std::vector<Operand> operands;
   // The outermost of the contraction loops that it is complete after, -1 where it has none; the
@@ -147,19 +167,27 @@ struct TileStore {
 };
 
 // Bytes and numbers of tiles. INT64_MAX where a number does not fit.
+//
+// Loads and stores count where the domains of their nodes say that something is read, and bytes are
+// those of the elements within the bounds there, each time they are moved.
 struct TileCost {
   // The most bytes that are held at one time: tiles of parameters from the region that they are
   // loaded in on, accumulators of contractions, tiles of the result. What is computed in between is
   // taken to be in registers, and a result to take the place of the accumulators it is made of.
   int64_t resident_bytes = 0;
-  // The bytes of all loads of parameters and stores of results, in all programs. Masked elements do
-  // not count where tiles do not overlap.
+  // The bytes of all loads of parameters and stores of results, in all programs.
   int64_t moved_bytes = 0;
   int64_t num_loads = 0;  // of tiles
   int64_t num_stores = 0;
   int64_t num_programs = 0;  // of all grids
+  // Whether moved_bytes, num_loads and num_stores are just what happens. Otherwise there are no more:
+  // values that are known when the program runs decide, or numbers do not fit or were not counted
+  // within some steps.
+  bool is_exact = true;
 };
 
+// Has all that it prints and counts: of the module, which need not live as long, it has pointers to
+// instructions for whoever has it still. The MLIRContext has to outlive it.
 class TileGraph {
  public:
   const TilingSpace& space() const { return *space_; }
@@ -168,6 +196,9 @@ class TileGraph {
   absl::Span<const int64_t> num_tiles() const { return num_tiles_; }
 
   absl::Span<const MaskedTile> tiles() const { return tiles_; }
+  // From the tile indices and the runtime variables of the tile, to nothing: their domains are the
+  // indices at which something is read. Range variables take some value.
+  absl::Span<const IndexingMap> domains() const { return domains_; }
   absl::Span<const TileNode> nodes() const { return nodes_; }
   absl::Span<const TileRegion> regions() const { return regions_; }
   absl::Span<const TileStore> stores() const { return stores_; }
@@ -175,15 +206,22 @@ class TileGraph {
 
   // Whether every tile is exact.
   bool IsExact() const;
-  // How often a node is computed, loaded or stored, in all programs, where some of it is there.
-  int64_t NumExecutions(const TileNode& node) const;
+  // How often a node is computed, loaded or stored, in all programs; between the least and the most
+  // where that depends on runtime variables or was not counted within some steps.
+  Interval NumExecutions(const TileNode& node) const;
+  // The elements of all of these tiles, those that are masked left out, likewise.
+  Interval NumElements(const TileNode& node) const;
   // The bytes of a node's tile.
   int64_t BytesOf(const TileNode& node) const;
   TileCost Cost() const;
 
-  // The indices of the tiles in which some of a node's tile lies within its bounds, by dimension of
-  // the space: all of them but for what reads a part of an array, as a piece of a concatenate.
-  std::vector<Interval> ActiveTiles(const TileNode& node) const;
+  // A box that holds the indices of a node's domains, by dimension of the space: all indices but for
+  // what reads a part of an array, as a piece of a concatenate; and whether it has no others.
+  struct Active {
+    std::vector<Interval> indices;
+    bool is_all_active = true;
+  };
+  Active ActiveTiles(const TileNode& node) const;
 
   // A line for each step, indented by regions.
   std::string ToString() const;
@@ -191,13 +229,27 @@ class TileGraph {
  private:
   friend class TiledComputation;
 
-  int64_t MovedElements(const TileNode& node) const;
+  // The dimensions of the regions around a node.
+  llvm::SmallVector<int, 4> DimsAround(const TileNode& node) const;
+  // Whether a domain of a node depends on values of runtime variables.
+  bool DependsOnRuntimes(const TileNode& node) const;
+  // The domain of a node where it has a single one that is a box and does not depend on runtime
+  // variables; null otherwise.
+  const IndexingMap* BoxOf(const TileNode& node) const;
+  // Whether the regions around a node never run.
+  bool NeverRuns(const TileNode& node) const;
+  // The number of tile indices of regions around the node, and with `of_elements` also elements of
+  // the tile within its bounds, that belong together at some point of the node's domains.
+  Interval CountPairs(const TileNode& node, bool of_elements) const;
+  // NumElements() where dimensions of the array move with one dimension of the space each.
+  std::optional<int64_t> NumElementsByDim(const TileNode& node) const;
   std::vector<int64_t> ResidentBytes() const;  // by region
 
   std::shared_ptr<const TilingSpace> space_;
   std::vector<int64_t> sizes_;
   std::vector<int64_t> num_tiles_;
   std::vector<MaskedTile> tiles_;
+  std::vector<IndexingMap> domains_;
   std::vector<TileNode> nodes_;
   std::vector<TileRegion> regions_;
   std::vector<TileStore> stores_;

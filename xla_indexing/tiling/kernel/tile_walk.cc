@@ -63,9 +63,16 @@ class TileTraversal {
     int64_t leaf;
   };
 
-  absl::StatusOr<SharedIndexing> EntriesOf(const HloInstruction& instruction) {
-    return indexer_.Index(instruction, Direction::kOutputToInput);
-  }
+  // The entries of an instruction, and where those of each leaf of its result begin in them: kept
+  // while one read of it after another is looked at.
+  struct EntriesByLeaf {
+    const HloInstruction* instruction = nullptr;
+    SharedIndexing all;
+    InstructionIndexing of_steps;  // instead, of a contraction
+    absl::flat_hash_map<int64_t, llvm::SmallVector<const IndexingEntry*, 2>> by_leaf;
+  };
+  absl::StatusOr<llvm::ArrayRef<const IndexingEntry*>> EntriesOf(const HloInstruction& instruction,
+                                                                 int64_t leaf);
   // Marks the instructions that the roots need and gives contractions their dimensions.
   void FindLoops();
   // The leaf that tuples and their elements pass on.
@@ -101,7 +108,27 @@ class TileTraversal {
   // By position of the instruction.
   std::vector<std::vector<int>> reads_of_;
   std::vector<bool> is_needed_;
+  EntriesByLeaf entries_;
 };
+
+absl::StatusOr<llvm::ArrayRef<const IndexingEntry*>> TileTraversal::EntriesOf(
+    const HloInstruction& instruction, int64_t leaf) {
+  if (entries_.instruction != &instruction) {
+    absl::StatusOr<SharedIndexing> entries = indexer_.Index(instruction, Direction::kOutputToInput);
+    if (!entries.ok()) return entries.status();
+    entries_ = {&instruction, *std::move(entries), {}, {}};
+    const bool is_contraction = loops_.contains(&instruction);
+    if (is_contraction) {
+      entries_.of_steps = ContractionSteps(instruction, *entries_.all, context_, options_.indexing);
+    }
+    for (const IndexingEntry& entry : is_contraction ? entries_.of_steps : *entries_.all) {
+      entries_.by_leaf[entry.output_leaf].push_back(&entry);
+    }
+  }
+  const auto found = entries_.by_leaf.find(leaf);
+  return found == entries_.by_leaf.end() ? llvm::ArrayRef<const IndexingEntry*>()
+                                         : llvm::ArrayRef<const IndexingEntry*>(found->second);
+}
 
 void TileTraversal::FindLoops() {
   const auto instructions = computation_.instructions();
@@ -275,7 +302,6 @@ absl::Status TileTraversal::AddComposed(int index, const OperandIndexing& first,
 
 absl::Status TileTraversal::AddOperands(int index) {
   const HloInstruction& instruction = *reads_[index].instruction;
-  const int64_t leaf = reads_[index].leaf;
   const auto loops = loops_.find(&instruction);
   const bool is_contraction = loops != loops_.end();
   if (is_contraction) reads_[index].loops = loops->second;
@@ -285,15 +311,13 @@ absl::Status TileTraversal::AddOperands(int index) {
     if (!status.ok()) return status;
   }
   if (is_done.all()) return absl::OkStatus();
-  const absl::StatusOr<SharedIndexing> entries = EntriesOf(instruction);
+  const absl::StatusOr<llvm::ArrayRef<const IndexingEntry*>> entries =
+      EntriesOf(instruction, reads_[index].leaf);
   if (!entries.ok()) return entries.status();
-  const InstructionIndexing of_steps =
-      is_contraction ? ContractionSteps(instruction, **entries, context_, options_.indexing)
-                     : InstructionIndexing();
   const OperandIndexing first = is_contraction ? ToSteps(reads_[index]) : reads_[index].map;
-  for (const IndexingEntry& entry : is_contraction ? of_steps : **entries) {
-    if (entry.output_leaf != leaf || is_done[static_cast<unsigned>(entry.operand)]) continue;
-    absl::Status status = AddComposed(index, first, entry);
+  for (const IndexingEntry* entry : *entries) {
+    if (is_done[static_cast<unsigned>(entry->operand)]) continue;
+    absl::Status status = AddComposed(index, first, *entry);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -398,6 +422,12 @@ TileWalk TileTraversal::Take() {
   });
   std::vector<int> new_index(reads_.size());
   for (size_t i = 0; i < order.size(); ++i) new_index[order[i]] = static_cast<int>(i);
+  for (std::vector<TilingDimension>* dims : {&dims_, &runtimes_}) {
+    for (TilingDimension& dim : *dims) {
+      dim.owner_name = std::string(dim.owner->name());
+      dim.is_of_tuple = !dim.owner->shape().IsArray();
+    }
+  }
   TileWalk walk{TilingSpace(dims_, runtimes_, roots_), {}, {}};
   for (const int read : order) {
     walk.reads.push_back(std::move(reads_[read]));

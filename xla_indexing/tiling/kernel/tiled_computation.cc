@@ -106,6 +106,14 @@ bool AreAllDevicesRead(const OperandIndexing& indexing) {
   return true;
 }
 
+// What a read is at given sizes: among the graph's tiles and domains, and whether the masked
+// elements are just what is read.
+struct ReadAtSizes {
+  int tile = 0;
+  int domain = 0;
+  bool is_exact = false;
+};
+
 // Roots that share dimensions, and these dimensions.
 struct Grid {
   std::vector<int> dims;
@@ -122,15 +130,14 @@ bool SharesDims(llvm::ArrayRef<int> a, llvm::ArrayRef<int> b) {
 class GraphBuilder {
  public:
   GraphBuilder(absl::Span<const TiledComputation::Read> reads, const TilingSpace& space,
-               absl::Span<const int64_t> num_tiles, absl::Span<const int> tile_of,
-               const std::vector<bool>& is_exact, absl::Span<const MaskedTile> tiles)
+               absl::Span<const int64_t> num_tiles, absl::Span<const ReadAtSizes> read_as,
+               absl::Span<const MaskedTile> tiles)
       : reads_(reads),
         space_(space),
         num_tiles_(num_tiles),
         tiles_(tiles),
-        is_exact_(is_exact),
         nodes_of_(reads.size()) {
-    for (const TiledComputation::Read& read : reads) tile_of_read_.push_back(tile_of[read.tile]);
+    for (const TiledComputation::Read& read : reads) read_as_.push_back(read_as[read.tile]);
     FindSameReads();
   }
 
@@ -156,6 +163,11 @@ class GraphBuilder {
   int AddLoops(int node);
   // The node of a read in a region.
   int AddNode(int read, int region);
+  // Leaves of the reads of a node those that say how it is computed, and gives it their domains. Where
+  // one that is exact has the domain of one that is not, the node is computed as the exact one is;
+  // what is read elsewhere needs operands of its own.
+  void JoinReads(int node);
+  absl::Status AddOperandsAs(int read, int node);
   // The innermost region from `region` on outwards that moves the tile.
   absl::StatusOr<int> RegionFor(int read, int region) const;
   // Whether a dimension of the space, -1 for none, has several tiles.
@@ -165,11 +177,11 @@ class GraphBuilder {
   const TilingSpace& space_;
   absl::Span<const int64_t> num_tiles_;
   absl::Span<const MaskedTile> tiles_;
-  std::vector<int> tile_of_read_;
-  const std::vector<bool>& is_exact_;                // by symbolic tile
-  std::vector<int> same_as_;                         // by read
-  std::vector<llvm::SmallVector<int, 1>> nodes_of_;  // by read
-  std::vector<int> read_of_node_;
+  std::vector<ReadAtSizes> read_as_;                      // by read
+  std::vector<int> same_as_;                              // by read
+  std::vector<llvm::SmallVector<int, 1>> nodes_of_;       // by read
+  std::vector<llvm::SmallVector<int, 1>> reads_of_node_;  // of one tile
+  std::vector<int> first_read_of_;                        // by node
   std::vector<llvm::SmallBitVector> around_;  // by region: its dimensions and those around it
   std::vector<int> innermost_of_node_;        // where a node's operands are, or further out
   // The nodes of a contraction that have loops of their own.
@@ -180,7 +192,7 @@ void GraphBuilder::FindSameReads() {
   same_as_.resize(reads_.size());
   absl::flat_hash_map<std::tuple<const HloInstruction*, int64_t, int>, int> first;
   for (size_t i = 0; i < reads_.size(); ++i) {
-    const auto key = std::tuple(reads_[i].instruction, reads_[i].leaf, tile_of_read_[i]);
+    const auto key = std::tuple(reads_[i].instruction, reads_[i].leaf, read_as_[i].tile);
     same_as_[i] = first.try_emplace(key, static_cast<int>(i)).first->second;
   }
 }
@@ -199,28 +211,23 @@ int GraphBuilder::AddRegion(TileRegion::Kind kind, int parent, std::vector<int> 
 }
 
 int GraphBuilder::AddNode(int read, int region) {
-  const bool is_exact = is_exact_[reads_[read].tile];
   const int first = same_as_[read];
   for (const int node : nodes_of_[first]) {
     if (nodes[node].region != region) continue;
-    // A tile that is read in several ways is exact where one of them is, and is computed as that
-    // one is.
-    if (is_exact && !nodes[node].is_exact) {
-      nodes[node].is_exact = true;
-      read_of_node_[node] = read;
-    }
+    if (!llvm::is_contained(reads_of_node_[node], read)) reads_of_node_[node].push_back(read);
     return node;
   }
   const auto number = static_cast<int>(nodes.size());
   nodes_of_[first].push_back(number);
   TileNode& node = nodes.emplace_back();
   node.instruction = reads_[read].instruction;
+  node.array = reads_[read].array;
   node.leaf = reads_[read].leaf;
-  node.tile = tile_of_read_[read];
-  node.is_exact = is_exact;
+  node.tile = read_as_[read].tile;
   node.region = region;
   node.combined_dims = reads_[read].combined_dims;
-  read_of_node_.push_back(read);
+  reads_of_node_.push_back({read});
+  first_read_of_.push_back(read);
   innermost_of_node_.push_back(AddLoops(number));
   return number;
 }
@@ -250,14 +257,14 @@ int GraphBuilder::AddLoops(int number) {
 }
 
 absl::StatusOr<int> GraphBuilder::RegionFor(int read, int region) const {
-  const llvm::SmallBitVector& moved_by = tiles_[tile_of_read_[read]].dims;
+  const llvm::SmallBitVector& moved_by = tiles_[read_as_[read].tile].dims;
   // The tile of the user may be the same for all indices of a dimension that is not around it
   // although its operand's is not, where it is not exact.
   if (moved_by.test(around_[region])) {
     llvm::SmallBitVector others = moved_by;
     others.reset(around_[region]);
     return absl::FailedPreconditionError(absl::StrCat(
-        "the tile of ", reads_[read].instruction->name(), " changes with ",
+        "the tile of ", reads_[read].array->name, " changes with ",
         space_.dims()[others.find_first()].name, ", and that of what reads it does not"));
   }
   // The loops around a region are those of its parent and its own.
@@ -336,17 +343,45 @@ absl::Status GraphBuilder::AddOperands() {
     // Operands come later, so that all nodes of this read are there.
     for (size_t i = 0; i < nodes_of_[read].size(); ++i) {
       const int node = nodes_of_[read][i];
-      for (const TiledComputation::Read::Operand& operand : reads_[read_of_node_[node]].operands) {
-        if (nodes.size() >= static_cast<size_t>(TiledComputation::kMaxNodes)) {
-          return absl::ResourceExhaustedError(absl::StrCat("the graph of tiles has more than ",
-                                                           TiledComputation::kMaxNodes, " nodes"));
-        }
-        const absl::StatusOr<int> region = RegionFor(operand.read, innermost_of_node_[node]);
-        if (!region.ok()) return region.status();
-        const int used = AddNode(operand.read, *region);
-        nodes[node].operands.push_back({operand.operand, operand.leaf, used});
+      JoinReads(node);
+      const llvm::SmallVector<int, 1> own = reads_of_node_[node];
+      for (const int joined : own) {
+        absl::Status status = AddOperandsAs(joined, node);
+        if (!status.ok()) return status;
       }
     }
+  }
+  return absl::OkStatus();
+}
+
+void GraphBuilder::JoinReads(int node) {
+  llvm::SmallVector<int, 1>& reads = reads_of_node_[node];
+  llvm::stable_sort(reads,
+                    [&](int a, int b) { return read_as_[a].is_exact > read_as_[b].is_exact; });
+  llvm::SmallVector<int, 1>& domains = nodes[node].domains;
+  llvm::SmallVector<int, 1> joined;
+  nodes[node].is_exact = true;
+  for (const int read : reads) {
+    const auto& [tile, domain, is_exact] = read_as_[read];
+    const bool is_new = !llvm::is_contained(domains, domain);
+    if (is_new) domains.push_back(domain);
+    if (!is_exact && !is_new) continue;
+    nodes[node].is_exact &= is_exact;
+    joined.push_back(read);
+  }
+  reads = std::move(joined);
+}
+
+absl::Status GraphBuilder::AddOperandsAs(int read, int node) {
+  for (const TiledComputation::Read::Operand& operand : reads_[read].operands) {
+    if (nodes.size() >= static_cast<size_t>(TiledComputation::kMaxNodes)) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("the graph of tiles has more than ", TiledComputation::kMaxNodes, " nodes"));
+    }
+    const absl::StatusOr<int> region = RegionFor(operand.read, innermost_of_node_[node]);
+    if (!region.ok()) return region.status();
+    const TileNode::Operand used = {operand.operand, operand.leaf, AddNode(operand.read, *region)};
+    if (!llvm::is_contained(nodes[node].operands, used)) nodes[node].operands.push_back(used);
   }
   return absl::OkStatus();
 }
@@ -357,7 +392,7 @@ void GraphBuilder::OrderSteps() {
   std::vector<int> order(nodes.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
   std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return read_of_node_[a] > read_of_node_[b]; });
+                   [&](int a, int b) { return first_read_of_[a] > first_read_of_[b]; });
   llvm::SmallBitVector is_placed(regions.size());
   for (const int node : order) {
     TileRegion& region = regions[nodes[node].region];
@@ -397,6 +432,9 @@ absl::StatusOr<TiledComputation> TiledComputation::Create(const HloComputation& 
       added.operands.push_back({operand.operand, operand.operand_leaf, operand.read});
     }
     const Shape& shape = read.instruction->shape().Leaf(read.leaf);
+    added.array = std::make_shared<const TiledArray>(
+        TiledArray{std::string(read.instruction->name()), read.instruction->opcode(), shape,
+                   !read.instruction->shape().IsArray()});
     const std::vector<int64_t> array(shape.dimensions().begin(), shape.dimensions().end());
     const auto [entry, is_new] =
         known.try_emplace({read.map, array}, static_cast<int>(tiled.tiles_.size()));
@@ -405,7 +443,10 @@ absl::StatusOr<TiledComputation> TiledComputation::Create(const HloComputation& 
     absl::StatusOr<SymbolicTile> tile = SymbolicTile::Of(read.map, sizes);
     if (!tile.ok()) return tile.status();
     ReadTile& new_tile =
-        tiled.tiles_.emplace_back(ReadTile{std::move(read.map), *std::move(tile), {}});
+        tiled.tiles_.emplace_back(ReadTile{std::move(read.map), *std::move(tile), {}, {}});
+    for (const RuntimeVarIndexing& binding : new_tile.indexing.bindings()) {
+      new_tile.values.push_back(binding.ValueRange());
+    }
     for (const int64_t size : array) {
       new_tile.array.push_back(size == Shape::kUnboundedSize ? Interval::AtLeast(0)
                                                              : Interval::OfSize(size));
@@ -414,7 +455,7 @@ absl::StatusOr<TiledComputation> TiledComputation::Create(const HloComputation& 
   tiled.roots_ = std::move(walk->roots);
   // Where the pieces of an array that is put together end.
   for (const Read& read : tiled.reads_) {
-    if (read.instruction->opcode() != HloOpcode::kConcatenate) continue;
+    if (read.array->opcode != HloOpcode::kConcatenate) continue;
     TilePieces pieces;
     for (const Read::Operand& operand : read.operands) {
       pieces.Add(tiled.tiles_[tiled.reads_[operand.read].tile].indexing.map());
@@ -475,7 +516,7 @@ absl::Status TiledComputation::CheckTiling(const Tiling& tiling) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::pair<MaskedTile, bool>> TiledComputation::TileAt(
+absl::StatusOr<TiledComputation::TileOfSizes> TiledComputation::TileAt(
     const ReadTile& read, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> num_tiles) const {
   const SymbolicTile& symbolic = read.tile;
   const IndexingMap& map = symbolic.map();
@@ -524,7 +565,7 @@ absl::StatusOr<std::pair<MaskedTile, bool>> TiledComputation::TileAt(
     tile.runtimes.push_back(
         {binding.instruction, binding.leaf,
          MapFromIndices(element, num_tiles, map.runtimes().take_front(i), *space_, context),
-         binding.value});
+         binding.value, read.values[i]});
   }
   tile.offsets = MapFromIndices(offsets, num_tiles, map.runtimes(), *space_, context);
   for (const SymbolicTile::BoxSide& side : *box) {
@@ -546,8 +587,17 @@ absl::StatusOr<std::pair<MaskedTile, bool>> TiledComputation::TileAt(
     if (!tile.devices) return not_a_tile(" is read on devices past int64");
   }
   tile.dims = DimsOf(tile, space_->num_dims());
-  const bool is_exact = exact->IsYes() && (!is_elsewhere || AreAllDevicesRead(read.indexing));
-  return std::pair(std::move(tile), is_exact);
+  bool is_exact = exact->IsYes() && (!is_elsewhere || AreAllDevicesRead(read.indexing));
+  absl::StatusOr<IndexingMap> domain = symbolic.TilesThatRead(sizes);
+  if (!domain.ok()) {
+    // All tiles then, whether they read something or not.
+    is_exact = false;
+    domain = MapFromIndices({}, num_tiles, map.runtimes(), *space_, context);
+  }
+  for (int i = 0; i < domain->num_dims(); ++i) {
+    domain->mutable_dim(i).name = tile.offsets.dims()[i].name;
+  }
+  return TileOfSizes{std::move(tile), *std::move(domain), is_exact};
 }
 
 absl::StatusOr<TileGraph> TiledComputation::Instantiate(const Tiling& tiling) const {
@@ -560,32 +610,35 @@ absl::StatusOr<TileGraph> TiledComputation::Instantiate(const Tiling& tiling) co
   for (int i = 0; i < space_->num_dims(); ++i) {
     graph.num_tiles_.push_back(CeilDiv(space_->dims()[i].size, tiling.sizes[i]));
   }
-  // Tiles that are equal at these sizes are one.
-  std::vector<int> tile_of(tiles_.size());
-  std::vector<bool> is_exact(tiles_.size());
+  // Tiles and domains that are equal at these sizes are one.
+  std::vector<ReadAtSizes> read_as(tiles_.size());
+  absl::flat_hash_map<IndexingMap, int> known_domains;
   absl::flat_hash_map<size_t, llvm::SmallVector<int, 1>> by_offsets;
   for (size_t i = 0; i < tiles_.size(); ++i) {
-    absl::StatusOr<std::pair<MaskedTile, bool>> tile =
-        TileAt(tiles_[i], graph.sizes_, graph.num_tiles_);
+    absl::StatusOr<TileOfSizes> tile = TileAt(tiles_[i], graph.sizes_, graph.num_tiles_);
     if (!tile.ok()) {
       const auto read =
           llvm::find_if(reads_, [&](const Read& r) { return r.tile == static_cast<int>(i); });
       return absl::Status(tile.status().code(),
-                          absl::StrCat(read->instruction->name(), ": ", tile.status().message()));
+                          absl::StrCat(read->array->name, ": ", tile.status().message()));
     }
-    is_exact[i] = tile->second;
-    llvm::SmallVector<int, 1>& alike = by_offsets[hash_value(tile->first.offsets)];
+    read_as[i].is_exact = tile->is_exact;
+    const auto [domain, is_new] =
+        known_domains.try_emplace(tile->domain, static_cast<int>(graph.domains_.size()));
+    read_as[i].domain = domain->second;
+    if (is_new) graph.domains_.push_back(std::move(tile->domain));
+    llvm::SmallVector<int, 1>& alike = by_offsets[hash_value(tile->tile.offsets)];
     const auto same =
-        llvm::find_if(alike, [&](int known) { return graph.tiles_[known] == tile->first; });
+        llvm::find_if(alike, [&](int known) { return graph.tiles_[known] == tile->tile; });
     if (same != alike.end()) {
-      tile_of[i] = *same;
+      read_as[i].tile = *same;
       continue;
     }
-    tile_of[i] = static_cast<int>(graph.tiles_.size());
-    alike.push_back(tile_of[i]);
-    graph.tiles_.push_back(std::move(tile->first));
+    read_as[i].tile = static_cast<int>(graph.tiles_.size());
+    alike.push_back(read_as[i].tile);
+    graph.tiles_.push_back(std::move(tile->tile));
   }
-  GraphBuilder builder(reads_, *space_, graph.num_tiles_, tile_of, is_exact, graph.tiles_);
+  GraphBuilder builder(reads_, *space_, graph.num_tiles_, read_as, graph.tiles_);
   status = builder.AddRoots(roots_, tiling.loops);
   if (status.ok()) status = builder.AddOperands();
   if (!status.ok()) return status;

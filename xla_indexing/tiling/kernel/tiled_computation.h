@@ -85,13 +85,15 @@ struct TilingSearch {
   bool is_complete = false;
 };
 
+// Has all that graphs are made of, print and count (TileGraph): the module need not live as long.
 class TiledComputation {
  public:
   static constexpr int64_t kMaxNodes = 1 << 16;
 
   // A leaf of an instruction as it is read through one map from the space.
   struct Read {
-    const HloInstruction* instruction = nullptr;
+    const HloInstruction* instruction = nullptr;  // while its module lives
+    std::shared_ptr<const TiledArray> array;
     int64_t leaf = 0;
     int tile = 0;  // among tiles()
     struct Operand {
@@ -106,7 +108,8 @@ class TiledComputation {
   struct ReadTile {
     OperandIndexing indexing;  // from the space
     SymbolicTile tile;
-    std::vector<Interval> array;  // the indices of what is read
+    std::vector<Interval> array;   // the indices of what is read
+    std::vector<Interval> values;  // that each runtime variable may have
   };
 
   static absl::StatusOr<TiledComputation> Create(const HloComputation& computation,
@@ -141,10 +144,14 @@ class TiledComputation {
   TiledComputation() = default;
 
   absl::Status CheckTiling(const Tiling& tiling) const;
-  // The tile at these sizes, and whether its masked elements are just what is read.
-  absl::StatusOr<std::pair<MaskedTile, bool>> TileAt(const ReadTile& tile,
-                                                     llvm::ArrayRef<int64_t> sizes,
-                                                     llvm::ArrayRef<int64_t> num_tiles) const;
+  struct TileOfSizes {
+    MaskedTile tile;
+    IndexingMap domain;  // as TileGraph::domains()
+    // Whether the masked elements are just what is read there.
+    bool is_exact = false;
+  };
+  absl::StatusOr<TileOfSizes> TileAt(const ReadTile& tile, llvm::ArrayRef<int64_t> sizes,
+                                     llvm::ArrayRef<int64_t> num_tiles) const;
 
   std::shared_ptr<const TilingSpace> space_;
   std::vector<Read> reads_;

@@ -101,13 +101,12 @@ std::string TilingSpace::ToString() const {
   for (const TilingDimension& dim : dims_) {
     const bool is_parallel = dim.kind == TilingDimension::Kind::kParallel;
     absl::StrAppend(&text, dim.name, ": ", NameOf(dim.kind), ", ", SizeText(dim.size), ", ",
-                    is_parallel ? "dimension " : "loop ", dim.position, " of ", dim.owner->name(),
-                    is_parallel && !dim.owner->shape().IsArray() ? absl::StrCat("#", dim.leaf) : "",
-                    "\n");
+                    is_parallel ? "dimension " : "loop ", dim.position, " of ", dim.owner_name,
+                    is_parallel && dim.is_of_tuple ? absl::StrCat("#", dim.leaf) : "", "\n");
   }
   for (const TilingDimension& dim : runtimes_) {
     absl::StrAppend(&text, dim.name, ": ", NameOf(dim.kind), ", ", SizeText(dim.size), ", read of ",
-                    dim.owner->name(), "\n");
+                    dim.owner_name, "\n");
   }
   return text;
 }

@@ -36,7 +36,7 @@ struct TilingDimension {
   enum class Kind { kParallel, kSequential, kRuntime };
 
   Kind kind = Kind::kParallel;
-  // The root, the contraction, or the instruction that yields the offset.
+  // The root, the contraction, or the instruction that yields the offset, while its module lives.
   const HloInstruction* owner = nullptr;
   int64_t leaf = 0;      // of a root or an offset
   int64_t position = 0;  // of the dimension in the root's leaf, of the loop in the contraction
@@ -45,6 +45,8 @@ struct TilingDimension {
   int64_t size = 0;
   // d0, d1, ..; k, or k0, k1, .. where there are several; rt0, rt1, ..
   std::string name;
+  std::string owner_name = {};
+  bool is_of_tuple = false;  // the owner's result is a tuple
 };
 
 // "parallel", "sequential", "runtime".

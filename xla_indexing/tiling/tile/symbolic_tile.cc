@@ -224,6 +224,9 @@ absl::StatusOr<SymbolicTile> SymbolicTile::Of(const OperandIndexing& indexing,
   const bool is_exact = indexing.IsExact() && !RestrictsDomain(map, indexing);
   SymbolicTile tile(std::move(map), dim_sizes, ElementsRead(indexing), is_exact);
   tile.borders_ = pieces.BordersOf(indexing.map());
+  for (const RuntimeVarIndexing& binding : indexing.bindings()) {
+    tile.element_of_runtime_.emplace_back(binding.element.begin(), binding.element.end());
+  }
   return tile;
 }
 
@@ -285,6 +288,30 @@ bool SymbolicTile::RuntimesAreFixed(llvm::ArrayRef<int64_t> sizes, const UnitCou
     }
   }
   return true;
+}
+
+llvm::SmallBitVector SymbolicTile::FixedRuntimes(llvm::ArrayRef<int64_t> asked) const {
+  const llvm::SmallVector<int64_t, 4> sizes = ClampedSizes(asked);
+  UnitCounts counts;
+  digits_->Count(CountedOf(asked), &counts);
+  llvm::SmallBitVector is_fixed(map_.num_runtimes(), RuntimesAreFixed(sizes, counts));
+  // Elements use runtime variables before them.
+  for (const auto [i, element] : llvm::enumerate(element_of_runtime_)) {
+    const auto is_single = [&](int variable) {
+      if (variable < map_.num_dims()) return sizes[variable] == 1;
+      if (IsRuntime(map_, variable)) {
+        return is_fixed.test(variable - map_.num_dims() - map_.num_ranges());
+      }
+      return BoundsOf(map_, variable).IsPoint();
+    };
+    const bool is_used = llvm::all_of(
+        element, [&](AffineExpr expr) { return llvm::is_contained(runtime_elements_, expr); });
+    if (is_used && is_fixed.test(i)) continue;
+    is_fixed[i] = llvm::all_of(element, [&](AffineExpr expr) {
+      return llvm::all_of(VariablesOf(expr, map_.num_dims()), is_single);
+    });
+  }
+  return is_fixed;
 }
 
 bool SymbolicTile::AreBox(const UnitCounts& counts) const {

@@ -31,11 +31,15 @@
 //
 // (CountedSizes); offset, size and stride are those of the sizes as they count.
 //
+// A tile reads something only where it has a point of the domain (TilesThatRead). That does not
+// follow from its offset: of a row in front of an array, (d0, d1) -> (0, d1) with d0 in [0, 0], the
+// offset is the same for all tiles, and tiles k0 = 0 alone read the row.
+//
 // Edges can be masked: the *bounds* of a result are an interval that holds all of its values. Sizes
-// are *exact when masked* where every tile, full or not, reads just the elements of its
-// offset + [0, size - 1] * stride that lie within the bounds, so that a kernel needs no more than
-// two comparisons for each dimension of the operand at the edges of the output, for a tile padded
-// to a power of two, in padding and for pieces of an array (tiling/tile/tile_masks.h).
+// are *exact when masked* where every tile that reads something, full or not, reads just the
+// elements of its offset + [0, size - 1] * stride that lie within the bounds, so that a kernel needs
+// no more than two comparisons for each dimension of the operand at the edges of the output, for a
+// tile padded to a power of two, in padding and for pieces of an array (tiling/tile/tile_masks.h).
 //
 // Where sizes are not exact the tile is the least box that holds what each full tile reads
 // (`excess`: how many of its elements are not read), or, past the budget, a box that is larger.
@@ -78,6 +82,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/indexing_map.h"
@@ -174,8 +179,16 @@ class SymbolicTile {
   // An interval that holds the values of each result in the whole domain, without its
   // RuntimeOffsets(), and that constraints on this very result narrow.
   llvm::SmallVector<Interval, 4> Bounds() const;
+  // The tiles that read something: (k0, ..){rt0, ..} -> () has those in its domain, which is
+  //
+  //   { (k, rt) : some r in [0, t - 1] and some s, (k * t + r, s, rt) in the domain of map() },
+  //
+  // r and s being its range variables, as far as they cannot be eliminated. A runtime variable that is
+  // not known to have one value in a tile may have any, and its interval is infinite. OutOfRange where
+  // a number does not fit int64.
+  absl::StatusOr<IndexingMap> TilesThatRead(llvm::ArrayRef<int64_t> sizes) const;
   // Whether sizes are exact when masked by Bounds(). No where constraints on other expressions than
-  // results leave points out; undecided where the expressions above do not say what the box of a
+  // results leave out a part of a tile; undecided where the expressions above do not say what the box of a
   // tile is. They say so of a result that is no sum of digits where the tile has the size 1 in all
   // dimensions that it depends on: its size and stride are then 1.
   absl::StatusOr<Decision> IsExactWhenMasked(llvm::ArrayRef<int64_t> sizes) const;
@@ -237,6 +250,8 @@ class SymbolicTile {
   bool CrossBorders(llvm::ArrayRef<int64_t> sizes) const;
   // Whether each runtime variable is read at a single element in each tile.
   bool RuntimesAreFixed(llvm::ArrayRef<int64_t> sizes, const internal::UnitCounts& counts) const;
+  // The same for each runtime variable, also for those that only restrict the domain by their intervals.
+  llvm::SmallBitVector FixedRuntimes(llvm::ArrayRef<int64_t> sizes) const;
   // Whether digits show that all results are progressions, independent of each other.
   bool AreBox(const internal::UnitCounts& counts) const;
   // Adds the ranges of results, found from digits, in the tile that begins there.
@@ -251,6 +266,8 @@ class SymbolicTile {
   IndexingMap map_;
   llvm::SmallVector<int64_t, 4> dim_sizes_;
   llvm::SmallVector<mlir::AffineExpr, 0> runtime_elements_;
+  // By runtime variable: the index of the element that it is read at.
+  llvm::SmallVector<llvm::SmallVector<mlir::AffineExpr, 2>, 0> element_of_runtime_;
   llvm::SmallVector<TileBorder, 2> borders_;
   bool is_exact_ = true;  // the map
   std::shared_ptr<const internal::TileDigits> digits_;

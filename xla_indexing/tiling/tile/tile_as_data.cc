@@ -1,18 +1,25 @@
 // What a symbolic tile says of itself: its offsets, sizes, strides and conditions as data, what sizes
-// count as, and what is left of its tiles when they are masked.
+// count as, which tiles read something, and what is left of them when they are masked.
 //
 // The files that find these know of symbolic tiles, so that they are called from here.
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/tiling/tile/symbolic_tile.h"
 #include "xla_indexing/tiling/tile/tile_condition.h"
@@ -101,6 +108,69 @@ absl::StatusOr<llvm::SmallVector<int64_t, 4>> SymbolicTile::CountedSizes(
 llvm::SmallVector<Interval, 4> SymbolicTile::Bounds() const {
   const QuestionBudget question;
   return internal::MaskOf(*this);
+}
+
+absl::StatusOr<IndexingMap> SymbolicTile::TilesThatRead(llvm::ArrayRef<int64_t> sizes) const {
+  const QuestionBudget budget;
+  absl::Status status = CheckSizes(sizes);
+  if (!status.ok()) return status;
+  mlir::MLIRContext* context = map_.context();
+  if (map_.IsKnownEmpty()) {
+    return IndexingMap::MakeEmpty(context, num_sizes(), 0, map_.num_runtimes(), 0);
+  }
+  Variables indices;
+  Variables ranges;
+  Variables runtimes;
+  llvm::SmallVector<AffineExpr, 6> dims;
+  llvm::SmallVector<AffineExpr, 6> symbols;
+  Constraints within;
+  const auto add_range = [&](const Interval& bounds) {
+    ranges.push_back({bounds, {}});
+    return mlir::getAffineSymbolExpr(ranges.size() - 1, context);
+  };
+  // Dimension i is k_i * t_i + r_i where constraints ask for more than its interval.
+  for (int i = 0; i < num_sizes(); ++i) {
+    const Interval& bounds = map_.dims()[i].bounds;
+    const int64_t dim_size = std::max<int64_t>(dim_sizes_[i], 1);
+    const Interval tiles = Interval::OfSize(internal::CeilDiv(dim_size, sizes[i]));
+    indices.push_back({tiles.Intersect(bounds.FloorDiv(sizes[i])), {}});
+    dims.push_back(internal::Scale(mlir::getAffineDimExpr(i, context), sizes[i]));
+    const bool is_constrained = llvm::any_of(map_.constraints(), [&](const Constraint& constraint) {
+      return constraint.expr.isFunctionOfDim(i);
+    });
+    if (!is_constrained || sizes[i] == 1) continue;
+    dims.back() =
+        internal::Add(dims.back(), add_range(Interval::OfSize(std::min(sizes[i], dim_size))));
+    within.push_back({dims.back(), bounds});
+  }
+  for (const Variable& range : map_.ranges()) symbols.push_back(add_range(range.bounds));
+  // One that is not the same in all of a tile is a range variable.
+  const llvm::SmallBitVector is_fixed = FixedRuntimes(sizes);
+  for (int i = 0; i < map_.num_runtimes(); ++i) {
+    const Interval& bounds = map_.runtimes()[i].bounds;
+    symbols.push_back(is_fixed.test(i) ? AffineExpr() : add_range(bounds));
+    runtimes.push_back({is_fixed.test(i) ? bounds : Interval::All(), {}});
+  }
+  for (int i = 0; i < map_.num_runtimes(); ++i) {
+    if (!is_fixed.test(i)) continue;
+    symbols[map_.num_ranges() + i] = mlir::getAffineSymbolExpr(ranges.size() + i, context);
+  }
+  for (const Constraint& constraint : map_.constraints()) {
+    within.push_back({internal::Substitute(constraint.expr, dims, symbols), constraint.interval});
+  }
+  const auto affine_map =
+      mlir::AffineMap::get(indices.size(), ranges.size() + runtimes.size(), context);
+  IndexingMap tiles(kPartsFit, affine_map, std::move(indices), std::move(ranges),
+                    std::move(runtimes));
+  for (const Constraint& constraint : within) {
+    if (!constraint.expr) {
+      return absl::OutOfRangeError(absl::StrCat("the tiles that read something through ",
+                                                map_.ToString(), " have indices past int64"));
+    }
+    tiles.AddConstraint(kPartsFit, constraint.expr, constraint.interval);
+  }
+  tiles.Simplify();
+  return tiles;
 }
 
 template <typename Question>

@@ -73,10 +73,10 @@ struct Shifts {
   Int128 most = 0;
 };
 
-// A tile of a result: its box, and what is read of it unless it lies beyond the domain.
+// A tile of a result: its box, and what is read of it.
 struct BoxWithMask {
   Values box;
-  std::optional<Values> read;
+  Values read;
   Shifts shifts;
 };
 
@@ -97,8 +97,7 @@ bool AreOut(Int128 least, Int128 greatest, const Shifts& shifts, const Interval&
 
 bool AreExtrasOut(const BoxWithMask& tile, const Interval& bounds) {
   const Values& box = tile.box;
-  if (!tile.read) return AreOut(box.lower, box.upper, tile.shifts, bounds);
-  const Values& read = *tile.read;
+  const Values& read = tile.read;
   if (read.lower < box.lower || read.upper > box.upper) return false;
   if (box.step == 0) return true;
   if ((read.step != 0 && read.step != box.step) || (read.lower - box.lower) % box.step != 0) {
@@ -123,7 +122,7 @@ bool DifferAtAnEnd(const BoxWithMask& tile, const Interval& bounds) {
   if (bounds.IsEmpty()) return false;
   for (const Int128 shift : {tile.shifts.least, tile.shifts.most}) {
     const Values box = within(tile.box, shift);
-    const Values read = within(*tile.read, shift);
+    const Values read = within(tile.read, shift);
     if (read.lower > read.upper) continue;
     if (box.lower != read.lower || box.upper != read.upper || box.step != read.step) {
       return true;
@@ -132,12 +131,11 @@ bool DifferAtAnEnd(const BoxWithMask& tile, const Interval& bounds) {
   return false;
 }
 
-// Tiles [first, last] of a dimension.
+// Tiles [first, last] of a dimension, which have some of its indices in the domain.
 struct TileClass {
   int64_t first = 0;
   int64_t last = 0;
   bool is_full = false;
-  bool is_empty = false;
   // Whether they are not alike but for a shift.
   bool is_varied = false;
 };
@@ -194,13 +192,11 @@ class Masks {
   // The tile of a result for a class of each of its dimensions; none where it is not known.
   std::optional<BoxWithMask> TileOf(const TileResult& result, llvm::ArrayRef<int> dims,
                                     llvm::ArrayRef<TileClass> classes);
-  // Calls visit(classes, tile) for all combinations with has(classes), where `fixed` is one of the
-  // classes of `fixed_dim`. Undecided where some tile is not known or there are too many; no where
-  // visit is false.
+  // Calls visit(tile) for all combinations of classes. Undecided where some tile is not known or there
+  // are too many; no where visit is.
   template <typename Visit>
-  Answer ForEachTile(int result, int fixed_dim, const TileClass* fixed, Visit visit);
+  Answer ForEachTile(int result, Visit visit);
   Answer AreExtrasOutOf(int result);
-  Answer AreBeyond(int dim, const TileClass& beyond);
 
   const SymbolicTile& tile_;
   const TileDigits& digits_;
@@ -264,34 +260,30 @@ Interval Masks::IndicesOf(int dim, int64_t k) const {
       .Intersect(array_[dim]);
 }
 
-// Whether the domain has nothing in a tile, also because of residues.
+// Whether the domain surely has nothing in a tile, also because of residues.
 bool Masks::IsEmptyTile(int dim, int64_t k) const {
   const Interval indices = IndicesOf(dim, k);
   const TileVariable& variable = digits_.variables()[dim];
   if (indices.IsEmpty() || variable.modulus == 1) return indices.IsEmpty();
   const std::optional<int64_t> first = CheckedAdd(indices.lower(), variable.shift);
   const std::optional<int64_t> last = CheckedAdd(indices.upper(), variable.shift);
-  // A tile that is taken to be empty has to have nothing within the bounds.
-  return !first || !last || FloorDiv(*last, variable.modulus) < CeilDiv(*first, variable.modulus);
+  return first && last && FloorDiv(*last, variable.modulus) < CeilDiv(*first, variable.modulus);
 }
 
 llvm::SmallVector<TileClass, 6> Masks::ClassesOf(int dim) const {
   llvm::SmallVector<TileClass, 6> classes;
   const int64_t num_tiles = NumTiles(dim);
   const bool are_alike = StepOf(dim).has_value();
-  const auto add = [&](int64_t first, int64_t last, bool is_full, bool is_empty) {
+  const auto add = [&](int64_t first, int64_t last, bool is_full) {
     if (first > last) return;
     if (!are_alike && num_tiles <= kMaxTilesOfDim) {
-      for (int64_t k = first; k <= last; ++k) classes.push_back({k, k, is_full, is_empty, false});
+      for (int64_t k = first; k <= last; ++k) classes.push_back({k, k, is_full, false});
     } else {
-      classes.push_back({first, last, is_full, is_empty, !are_alike && first != last});
+      classes.push_back({first, last, is_full, !are_alike && first != last});
     }
   };
   const Interval& indices = array_[dim];
-  if (indices.IsEmpty()) {
-    add(0, num_tiles - 1, false, true);
-    return classes;
-  }
+  if (indices.IsEmpty()) return classes;
   const int64_t size = sizes_[dim];
   const int64_t first = indices.lower() / size;
   // A dimension without an end has no last tile.
@@ -300,13 +292,11 @@ llvm::SmallVector<TileClass, 6> Masks::ClassesOf(int dim) const {
   const int64_t first_full = CeilDiv(indices.lower(), size);
   const int64_t last_full =
       has_end ? static_cast<int64_t>((Int128{indices.upper()} + 1) / size) - 1 : last;
-  add(0, first - 1, false, true);
-  if (first < first_full) add(first, first, false, IsEmptyTile(dim, first));
-  add(first_full, last_full, true, false);
-  if (last > last_full && (last > first || first == first_full)) {
-    add(last, last, false, IsEmptyTile(dim, last));
+  if (first < first_full && !IsEmptyTile(dim, first)) add(first, first, false);
+  add(first_full, last_full, true);
+  if (last > last_full && (last > first || first == first_full) && !IsEmptyTile(dim, last)) {
+    add(last, last, false);
   }
-  add(last + 1, num_tiles - 1, false, true);
   return classes;
 }
 
@@ -314,10 +304,8 @@ std::optional<BoxWithMask> Masks::TileOf(const TileResult& result, llvm::ArrayRe
                                          llvm::ArrayRef<TileClass> classes) {
   if (result.is_opaque) return std::nullopt;
   BoxWithMask tile;
-  bool is_empty = false;
   for (const auto [dim, of_dim] : llvm::zip(dims, classes)) {
     if (of_dim.is_varied) return std::nullopt;
-    is_empty = is_empty || of_dim.is_empty;
     const std::optional<int64_t> start = CheckedMul(of_dim.first, sizes_[dim]);
     if (!start) return std::nullopt;
     starts_[dim] = *start;
@@ -335,7 +323,6 @@ std::optional<BoxWithMask> Masks::TileOf(const TileResult& result, llvm::ArrayRe
   const std::optional<int64_t> offset = digits_.OffsetOf(result, starts_, counts_);
   if (!offset) return std::nullopt;
   tile.box = Values::Of(*offset, *digits_.ProgressionOf(result, counts_));
-  if (is_empty) return tile;
   llvm::SmallVector<int64_t, 4> starts(sizes_.size(), 0);
   llvm::SmallVector<int64_t, 4> lengths(sizes_.begin(), sizes_.end());
   for (const auto [dim, of_dim] : llvm::zip(dims, classes)) {
@@ -354,20 +341,12 @@ std::optional<BoxWithMask> Masks::TileOf(const TileResult& result, llvm::ArrayRe
 }
 
 template <typename Visit>
-Answer Masks::ForEachTile(int index, int fixed_dim, const TileClass* fixed, Visit visit) {
+Answer Masks::ForEachTile(int index, Visit visit) {
   const TileResult& result = Results()[index];
   const llvm::SmallVector<int, 4> dims = DimsOf(index);
   llvm::SmallVector<llvm::SmallVector<TileClass, 6>, 4> all;
   for (const int dim : dims) {
-    if (dim == fixed_dim) {
-      all.push_back({*fixed});
-    } else {
-      all.push_back(ClassesOf(dim));
-      // Tiles beyond the domain in another dimension are looked at there.
-      if (fixed == nullptr) {
-        llvm::erase_if(all.back(), [](const TileClass& of_dim) { return of_dim.is_empty; });
-      }
-    }
+    all.push_back(ClassesOf(dim));
     if (all.back().empty()) return Answer::kYes;
   }
   Answer answer = Answer::kYes;
@@ -390,35 +369,19 @@ Answer Masks::ForEachTile(int index, int fixed_dim, const TileClass* fixed, Visi
 }
 
 Answer Masks::AreExtrasOutOf(int index) {
-  return ForEachTile(index, /*fixed_dim=*/-1, nullptr, [&](const BoxWithMask& tile) {
+  return ForEachTile(index, [&](const BoxWithMask& tile) {
     const Interval& bounds = BoundsOfResult(index);
     if (AreExtrasOut(tile, bounds)) return Answer::kYes;
     return DifferAtAnEnd(tile, bounds) ? Answer::kNo : Answer::kUndecided;
   });
 }
 
-// Whether nothing is left of tiles beyond the domain.
-Answer Masks::AreBeyond(int dim, const TileClass& beyond) {
-  bool is_used = false;
-  for (int i = 0; i < map_.num_results(); ++i) {
-    if (!llvm::is_contained(DimsOf(i), dim)) continue;
-    is_used = true;
-    const Answer are_out = ForEachTile(i, dim, &beyond, [&](const BoxWithMask& tile) {
-      return AreOut(tile.box.lower, tile.box.upper, tile.shifts, BoundsOfResult(i))
-                 ? Answer::kYes
-                 : Answer::kUndecided;
-    });
-    if (are_out == Answer::kYes) return are_out;
-  }
-  return is_used ? Answer::kUndecided : Answer::kNo;
-}
-
 Answer Masks::ReadJustThose() {
   if (!digits_.AreIndependent(counts_)) return Answer::kUndecided;
-  // Nothing is read, so nothing is read within the bounds either.
-  if (map_.IsKnownEmpty()) return Results().empty() ? Answer::kNo : Answer::kYes;
+  if (map_.IsKnownEmpty()) return Answer::kYes;
   for (const Constraint& constraint : map_.constraints()) {
-    if (IsOfResidues(constraint)) continue;
+    // What is the same for all of a tile leaves out all of it or nothing.
+    if (IsOfResidues(constraint) || IsSingle(constraint.expr)) continue;
     bool is_on_result = false;
     for (int i = 0; i < map_.num_results() && !is_on_result; ++i) {
       is_on_result = ValuesUnder(tile_, constraint, i).has_value();
@@ -426,13 +389,6 @@ Answer Masks::ReadJustThose() {
     if (!is_on_result) return Answer::kNo;
   }
   Answer answer = Answer::kYes;
-  for (int dim = 0; dim < digits_.num_dims(); ++dim) {
-    for (const TileClass& of_dim : ClassesOf(dim)) {
-      if (!of_dim.is_empty) continue;
-      answer = And(answer, AreBeyond(dim, of_dim));
-      if (answer == Answer::kNo) return answer;
-    }
-  }
   for (int i = 0; i < map_.num_results(); ++i) {
     answer = And(answer, AreExtrasOutOf(i));
     if (answer == Answer::kNo) return answer;
@@ -446,8 +402,7 @@ Answer Masks::ReadNoMore() {
   for (int dim = 0; dim < digits_.num_dims(); ++dim) {
     // By the rule, tiles are aligned wherever they begin, even beyond the domain.
     if (digits_.IsAlignedByRule(dim, sizes_[dim], &counts)) continue;
-    if (llvm::any_of(ClassesOf(dim),
-                     [](const TileClass& of_dim) { return !of_dim.is_full && !of_dim.is_empty; })) {
+    if (llvm::any_of(ClassesOf(dim), [](const TileClass& of_dim) { return !of_dim.is_full; })) {
       return ReadJustThose() == Answer::kYes ? Answer::kYes : Answer::kUndecided;
     }
   }

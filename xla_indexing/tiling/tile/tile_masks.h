@@ -2,10 +2,11 @@
 //
 // Mathematics. Tile k of sizes t reads R(k); its box is B(k) = { offset(k) + i * stride : i < size }
 // for each result, and M the product of the results' bounds. Sizes are exact when masked where
-// R(k) = B(k) and M for every k, of full tiles, clipped ones and those that lie beyond the domain.
+// R(k) = B(k) and M for every k for which R(k) is not empty: of full tiles and of clipped ones. Which
+// these are SymbolicTile::TilesThatRead says.
 //
-// Where a dimension has the indices [a, b] in the domain, its tiles are of at most five classes:
-// before a, with a inside, full, with b inside, after b. Where the results' digits are as a tile finds them
+// Where a dimension has the indices [a, b] in the domain, its tiles that read something are of at
+// most three classes: with a inside, full, with b inside. Where the results' digits are as a tile finds them
 // wherever it begins (t is a multiple of the lower factor of the only digit), tiles of one class differ in
 // that the result moves by a step from one to the next. A full tile reads its box; what the box of
 // another one has more, its extras, has to be out of bounds. For a result and a class for each of
@@ -14,14 +15,15 @@
 //   (extras above what is read)  least + s0 > upper bound     or  greatest + s1 < lower bound
 //   (extras below what is read)  greatest + s1 < lower bound  or  least + s0 > upper bound
 //
-// and of tiles beyond the domain everything is an extra, of one result at least. Other dimensions
-// have a class for each tile where these are few.
+// Other dimensions have a class for each tile where these are few. A constraint whose variables have
+// one value in a tile leaves out all of the tile or nothing.
 //
 // A result that is no sum of digits has one value in a tile where all of its dimensions have the
 // size 1 and none of its ranges has several values: the one that its offset says.
 //
 // Example, (d0) -> (d0 - 4) with d0 in [4, 9] of an array of 13, tiles of 3: boxes begin at -4, -1,
-// 2, 5 and 8, and [0, 5] leaves nothing, {0, 1}, {2, 3, 4}, {5} and nothing of them.
+// 2, 5 and 8, of which the second to the fourth read something, and [0, 5] leaves {0, 1}, {2, 3, 4}
+// and {5} of these.
 #ifndef XLA_INDEXING_TILING_TILE_TILE_MASKS_H_
 #define XLA_INDEXING_TILING_TILE_TILE_MASKS_H_
 

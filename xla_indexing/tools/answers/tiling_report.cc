@@ -33,9 +33,10 @@ std::string TilingText(const TilingSpace& space, const Tiling& tiling) {
 }
 
 std::string CostText(const TileCost& cost) {
-  return absl::StrCat(cost.resident_bytes, " bytes at a time, ", cost.moved_bytes, " bytes moved, ",
-                      cost.num_loads, " loads, ", cost.num_stores, " stores, ", cost.num_programs,
-                      " programs");
+  const absl::string_view at_most = cost.is_exact ? "" : "at most ";
+  return absl::StrCat(cost.resident_bytes, " bytes at a time, ", at_most, cost.moved_bytes,
+                      " bytes moved, ", at_most, cost.num_loads, " loads, ", cost.num_stores,
+                      " stores, ", cost.num_programs, " programs");
 }
 
 void AppendIndented(absl::string_view lines, std::string* out) {
@@ -101,13 +102,19 @@ void WriteNode(const TileGraph& graph, int number, JsonWriter* json) {
   if (tile.devices) json->StringField("device_map", tile.devices->ToString());
   json->Key("active_tiles");
   json->BeginObject();
-  const std::vector<Interval> active = graph.ActiveTiles(node);
-  for (size_t i = 0; i < active.size(); ++i) {
-    if (active[i] == Interval::OfSize(graph.num_tiles()[i])) continue;
+  const TileGraph::Active active = graph.ActiveTiles(node);
+  for (size_t i = 0; i < active.indices.size(); ++i) {
+    if (active.indices[i] == Interval::OfSize(graph.num_tiles()[i])) continue;
     json->Key(graph.space().dims()[i].name);
-    WriteCountValue(active[i], json);
+    WriteCountValue(active.indices[i], json);
   }
   json->EndObject();
+  if (!active.is_all_active) {
+    json->Key("domains");
+    json->BeginArray();
+    for (const int domain : node.domains) json->String(graph.domains()[domain].ToString());
+    json->EndArray();
+  }
   json->Key("exact");
   json->Bool(node.is_exact);
   if (!tile.runtimes.empty()) {
@@ -124,7 +131,8 @@ void WriteNode(const TileGraph& graph, int number, JsonWriter* json) {
     json->EndArray();
   }
   json->IntegerField("loop", node.region);
-  json->IntegerField("executions", graph.NumExecutions(node));
+  json->Key("executions");
+  WriteCountValue(graph.NumExecutions(node), json);
   if (node.loop >= 0) json->IntegerField("accumulated_over", node.loop);
   json->Key("operands");
   json->BeginArray();
@@ -201,6 +209,8 @@ void WriteTiling(const TilingSpace& space, const Tiling& tiling, const TileCost&
   WriteNames("loops", tiling.loops, space, json);
   json->IntegerField("bytes_resident", cost.resident_bytes);
   json->IntegerField("bytes_moved", cost.moved_bytes);
+  json->Key("counts_exact");
+  json->Bool(cost.is_exact);
   json->IntegerField("loads", cost.num_loads);
   json->IntegerField("stores", cost.num_stores);
   json->IntegerField("programs", cost.num_programs);
