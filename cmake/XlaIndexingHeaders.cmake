@@ -2,6 +2,7 @@
 # The test `layers` reads this list: a public header includes public headers only.
 set(XLA_INDEXING_PUBLIC_HEADERS
   base/check.h
+  base/cpp20.h
   base/diagnostic.h
   base/memory/copy_on_write.h
   base/memory/positions_by_hash.h

@@ -6,8 +6,8 @@
    base and hlo know no MLIR.
 2. Rooms. The table in a layer's README.md lists its folders, `./` for the layer's own. A room includes only itself
    and rooms above it in the table. Every folder with sources is listed, and none has more than 22 files.
-3. Public headers, those that cmake/XlaIndexingHeaders.cmake lists, include public headers only: they are all that is
-   installed.
+3. Public headers, those that cmake/XlaIndexingHeaders.cmake lists, include public headers only, and their comments
+   name no others: they are all that is installed.
 4. The extension module of the Python package, python/src, includes public headers only.
 5. No circles. A header and the source file of its name are one unit; no unit includes itself through others.
 6. Tests mirror the library: every folder of tests/<layer> is a room of that layer.
@@ -36,6 +36,7 @@ DEPENDS = {
 }
 WITHOUT_MLIR = {"base", "hlo"}
 MOST_FILES = 22
+HEADER = re.compile(r"\b(?:[a-z_0-9]+/)+[a-z_0-9]+\.h\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 ROOM = re.compile(r"^\| `([a-z_/]+|\./)` \|", re.MULTILINE)
 
@@ -136,6 +137,12 @@ def findings(source):
     for header in sorted(public):
         if not (source / header).exists():
             yield f"{header}: is in cmake/XlaIndexingHeaders.cmake and does not exist"
+            continue
+        for line in (source / header).read_text().splitlines():
+            for named in HEADER.findall(line.partition("//")[2]):
+                path = named if named.startswith("xla_indexing/") else f"xla_indexing/{named}"
+                if path not in public and (source / path).exists():
+                    yield f"{header}: a public header names one that is not: {named}"
     for file in files:
         path = file.relative_to(source).as_posix()
         parts = path.split("/")

@@ -12,6 +12,8 @@
 #ifndef XLA_INDEXING_VERSION_H_
 #define XLA_INDEXING_VERSION_H_
 
+#include "xla_indexing/base/cpp20.h"
+
 // Each a plain decimal number: CMakeLists.txt reads these three lines.
 #define XLA_INDEXING_VERSION_MAJOR 0
 #define XLA_INDEXING_VERSION_MINOR 1

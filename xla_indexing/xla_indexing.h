@@ -59,8 +59,10 @@
 // IWYU pragma: begin_exports
 #include "xla_indexing/affine/rule_trace.h"
 #include "xla_indexing/base/check.h"
+#include "xla_indexing/base/cpp20.h"
 #include "xla_indexing/base/diagnostic.h"
 #include "xla_indexing/base/memory/copy_on_write.h"
+#include "xla_indexing/base/memory/positions_by_hash.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_view.h"
@@ -126,6 +128,7 @@
 #include "xla_indexing/query/aliases.h"
 #include "xla_indexing/query/dims/corresponding_dims.h"
 #include "xla_indexing/query/equivalence/equivalence.h"
+#include "xla_indexing/query/equivalence/leaf_comparison.h"
 #include "xla_indexing/query/in_place/in_place.h"
 #include "xla_indexing/query/in_place/in_place_aliases.h"
 #include "xla_indexing/query/in_place/in_place_answer.h"

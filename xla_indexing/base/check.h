@@ -11,6 +11,8 @@
 #ifndef XLA_INDEXING_BASE_CHECK_H_
 #define XLA_INDEXING_BASE_CHECK_H_
 
+#include "xla_indexing/base/cpp20.h"
+
 namespace xla_indexing {
 
 // Writes the message to standard error and ends the program.

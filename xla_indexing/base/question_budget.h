@@ -29,6 +29,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "xla_indexing/base/cpp20.h"
 
 namespace xla_indexing {
 

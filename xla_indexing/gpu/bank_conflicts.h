@@ -8,7 +8,7 @@
 //   least wavefronts   ceil(| W | / 32)
 //
 // summed over the requests of the launch; without conflicts both are equal. A swizzle, if there is
-// one, is applied to the byte address first (gpu/requests/request_meter.h).
+// one, is applied to the byte address first.
 //
 // Accesses are given as a thread mapping whose results are indices of an array in shared memory.
 // The array begins at an address that is a multiple of the size of all banks together and of the

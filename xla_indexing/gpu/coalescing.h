@@ -2,7 +2,7 @@
 //
 // Mathematics. A *request* is what one warp asks memory for at once: all its threads at one value
 // of the loops of the thread mapping and of the range variables of the operand's map. Where
-// elements lie is said in gpu/requests/launch_access.h, what a warp is in gpu/threads/thread_mapping.h.
+// elements lie the layout says, what a warp is gpu/threads/thread_mapping.h.
 // With B(r) the set of bytes of request r,
 //
 //   requests        those with an active thread
@@ -14,7 +14,7 @@
 //                   of 128 bytes may begin in the middle of a sector)
 //
 // Requests are counted as if nothing were cached between them, reads and writes alike. Counts are
-// exact, found from a few warps (gpu/requests/count_requests.h), unless
+// exact, found from a few warps, unless
 //
 //   - they depend on runtime values: then they are intervals [least, most] over these values;
 //     values that differ from point to point are taken best and worst for each request by itself;
@@ -112,7 +112,7 @@ class CoalescingAnalysis {
   const ThreadMapping& mapping() const { return mapping_; }
 
   // How reading an operand through one of its maps from `output` coalesces. Unknown, with the
-  // reason, where the map does not fit these two arrays (ops/answers/fits_shapes.h).
+  // reason, where the map does not fit these two arrays.
   Coalescing OfReads(const OperandIndexing& indexing, const Shape& operand) const;
   // How writing the elements that the mapping leads to coalesces.
   Coalescing OfWrites() const;

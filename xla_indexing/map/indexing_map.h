@@ -141,8 +141,8 @@ class IndexingMap {
   // Numbers of variables agree with the affine map's, expressions are of its context, mention
   // declared variables only and are sums of multiples of variables, floordiv and mod with every
   // divisor at least 1; nesting is within kMaxExprDepth, and the terms of one expression, at all
-  // levels of nesting together, within kMaxSummands (affine/expr/build.h); custom names are
-  // identifiers (map/variable_names.h).
+  // levels of nesting together, within kMaxSummands; custom names are
+  // identifiers.
   absl::Status Verify() const;
   // Whether an expression is one of a map of this context with these numbers of variables.
   static absl::Status VerifyExpr(mlir::AffineExpr expr, int num_dims, int num_symbols,
@@ -231,8 +231,8 @@ class IndexingMap {
   //
   // The relation between dimensions, runtime variables and results stays the same, as SameRelation
   // (map/sets/decide.h) compares them: range variables, of which only that some value exists counts, are
-  // replaced, eliminated, joined, dropped and numbered in the order of their use
-  // (map/simplify/joined_relation.h). With `keep_variables` it is the same function of the same
+  // replaced, eliminated, joined, dropped and numbered in the order of their use.
+  // With `keep_variables` it is the same function of the same
   // variables, as SameFunction compares them. Dimensions and runtime variables always stay, so
   // without range variables both are one.
   //
@@ -303,7 +303,7 @@ class IndexingMap {
   Variables variables_;
   int num_dims_ = 0;
   int num_ranges_ = 0;
-  Constraints constraints_;  // in summand order (affine/expr/linear_sum.h), one for each expression
+  Constraints constraints_;  // in summand order, one for each expression
 };
 
 // For GoogleTest's messages.
@@ -316,7 +316,7 @@ void PrintTo(const IndexingMap& map, std::ostream* os);
 // of `second`, then of `first`. The dimension intervals of `second` become constraints on the
 // results of `first`. The result is not simplified. InvalidArgument where first.num_results() !=
 // second.num_dims() and for maps of two contexts; OutOfRange where a constant would not fit int64
-// or a bound of affine/expr/build.h is passed.
+// or an expression would have too many summands or levels.
 absl::StatusOr<IndexingMap> ComposeIndexingMaps(const IndexingMap& first,
                                                 const IndexingMap& second);
 

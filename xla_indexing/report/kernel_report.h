@@ -16,7 +16,7 @@
 //   least sectors   that the bytes of each request would fit in (gpu/coalescing.h)
 //   bytes moved     32 * sectors
 //   bytes wasted    32 * (sectors - least sectors): what is moved and no lane asked for
-//   runs            how often it runs in a run of the module (report/analysis/runs.h)
+//   runs            how often it runs in a run of the module
 //
 // Sectors of kernels that are not made by an emitter (library calls, dots outside of fusions,
 // communication, sorts) are not known: they have none, and count nothing in totals, and `not_known`
@@ -60,7 +60,7 @@
 namespace xla_indexing {
 
 namespace internal {
-struct KernelDrawing;  // report/kernel_drawing.h
+struct KernelDrawing;
 }  // namespace internal
 
 struct ReportOptions {

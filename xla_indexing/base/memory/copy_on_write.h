@@ -19,6 +19,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "xla_indexing/base/cpp20.h"
+
 namespace xla_indexing {
 
 template <typename T>

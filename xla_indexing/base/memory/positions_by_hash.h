@@ -16,6 +16,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/cpp20.h"
 
 namespace xla_indexing::internal {
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/cpp20.h"
 
 namespace xla_indexing {
 
@@ -17,8 +18,7 @@ struct WarpRequest {
   llvm::SmallVector<int64_t, 3> block;  // in the order of block_dims
   int64_t first_thread = 0;             // linear id in its block
   llvm::SmallVector<int64_t, 4> loops;  // of each range variable of the mapping; vectors: the first
-  // Range and runtime variables of the operand's map; 0 for names, which each element has of its own
-  // (map/simplify/named_ranges.h).
+  // Range and runtime variables of the operand's map; 0 for names, which each element has of its own.
   llvm::SmallVector<int64_t, 4> symbols;
   int64_t base = 0;  // where the tensor begins, in steps from the first place where it may
 

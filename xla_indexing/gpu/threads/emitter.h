@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "xla_indexing/base/cpp20.h"
 
 namespace xla_indexing {
 

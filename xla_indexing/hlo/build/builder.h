@@ -20,7 +20,7 @@
 // the result's shape is not changed.
 //
 // Every attribute that the parser knows can be given, with the kind of value that hlo/types/attribute.h
-// names; other attributes are given as text. Shapes are inferred by hlo/verify/shape_inference.h.
+// names; other attributes are given as text. Shapes are inferred.
 // A call that returns an error leaves the computation unchanged.
 //
 // Errors. InvalidArgument, naming the instruction, operands, dimensions and sizes; Unimplemented

@@ -13,6 +13,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "xla_indexing/base/cpp20.h"
 
 namespace xla_indexing {
 

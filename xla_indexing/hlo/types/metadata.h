@@ -30,6 +30,8 @@
 #include <cstdint>
 #include <string>
 
+#include "xla_indexing/base/cpp20.h"
+
 namespace xla_indexing {
 
 // What metadata say; empty or 0 where they do not. Lines and columns count from 1.

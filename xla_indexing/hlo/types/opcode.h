@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
+#include "xla_indexing/base/cpp20.h"
 
 namespace xla_indexing {
 

@@ -14,7 +14,7 @@
 //                               5, 7; the groups are {0,1}, {2,3}, {4,5}, {6,7}. The order may also
 //                               be a list of all ids
 //
-// What the ids are ids of, an operation says (hlo/devices/collective.h).
+// What the ids are ids of, an operation says.
 
 #ifndef XLA_INDEXING_HLO_TYPES_REPLICA_GROUPS_H_
 #define XLA_INDEXING_HLO_TYPES_REPLICA_GROUPS_H_
@@ -24,6 +24,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "xla_indexing/base/cpp20.h"
 
 namespace xla_indexing {
 

@@ -1,6 +1,6 @@
 // How many elements the union of the images of several maps has.
 //
-// Mathematics. Each image is a product of sets of some of the results (map/count/image_parts.h).
+// Mathematics. Each image is a product of sets of some of the results.
 // For a single image, the counts of its parts are multiplied. For several images, results that are
 // in one part of any image form a *block*; every image is then a product over the same blocks. The
 // elements of a block fall into classes by the images whose set has them, and
@@ -12,7 +12,7 @@
 // that is a strided range in every image (between two ends, by residues); otherwise element by
 // element, in an array with an entry for each possible index.
 //
-// The budget of steps is that of map/count/count_points.h. A count that is not found within it
+// A step of the budget is about one point that is looked at. A count that is not found within it
 // is bounded: it is at least the count of the largest image, and at most the sum of the counts of
 // all images and the number of possible indices.
 //

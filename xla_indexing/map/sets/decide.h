@@ -18,8 +18,8 @@
 //   1. the normal form: both maps simplified are written the same;
 //   2. samples of each domain, evaluated in the other map: a counterexample;
 //   3. functions: the difference of results in normal form, and emptiness of the domains on which
-//   they would differ; relations: the projection onto (d, rt, r) without range variables
-//   (map/sets/project.h), where there is one, and emptiness again (map/sets/domain.h);
+//   they would differ; relations: the projection onto (d, rt, r) without range variables,
+//   where there is one, and emptiness again (map/sets/domain.h);
 //   4. all points, where the budget suffices.
 //
 // Errors. InvalidArgument for a map that does not Verify(), and for two maps whose numbers of

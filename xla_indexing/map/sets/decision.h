@@ -6,7 +6,7 @@
 // budget. "Yes" and "no" are proofs; kUndecided says nothing about the maps.
 //
 // Budget. Trying one point of a domain is a step, of the order of 0.1 us. A question for emptiness
-// that goes to the normal form and to HasIntegerPoint (map/sets/has_integer_point.h) counts as
+// that goes to the normal form and to HasIntegerPoint counts as
 // kStepsOfQuestion steps; those two have bounds of their own. Bringing the maps themselves into
 // normal form, and solving for variables, are bounded likewise and not counted, so that a budget of
 // 0 steps answers with them alone. The same question gives the same answer at every run.

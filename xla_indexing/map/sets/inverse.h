@@ -12,7 +12,7 @@
 //
 // The maps that are inverted: permutations, reversals, strides and offsets; mixed-radix positions
 // to their digits and digits to their position; sums whose other summands are results, too; and
-// chains of these, such as reshapes and transposes; and the inverses of these. map/sets/solve.h says how.
+// chains of these, such as reshapes and transposes; and the inverses of these.
 //
 //   (d0, d1) -> (d1, 9 - d0)
 //       (d0, d1) -> (9 - d1, d0)

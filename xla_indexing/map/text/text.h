@@ -21,10 +21,10 @@
 // all points; a piece may be empty.
 //
 // A minus before a factor binds tightest: `-d0 floordiv 2` is `(-d0) floordiv 2`.
-// White space, line ends included, may stand between any two of these. Names are described in
-// map/variable_names.h. A map without variables has no domain. `ceildiv` is read as
+// White space, line ends included, may stand between any two of these. Names are
+// identifiers. A map without variables has no domain. `ceildiv` is read as
 // -((-e) floordiv m). The printer writes one line and leaves out empty `[]` and `{}`; what it
-// writes for a map that Verify() accepts, and whose expressions affine/expr/build.h made, reads
+// writes for a map that Verify() accepts, reads
 // back as an equal map.
 //
 // Refused, with the place of the error: what the grammar does not allow, variables that are not

@@ -4,10 +4,10 @@
 // relation of pairs (element of the output, element of the parameter) that its maps name together,
 // for each value of the runtime variables. Two computations *read the same* where all of these
 // relations are equal. The same elements *meet* where in addition two elements of parameters are
-// combined on the way to the same elements of the output (query/equivalence/meeting_elements.h): a dot
+// combined on the way to the same elements of the output: a dot
 // that pairs the elements of its operands in another order reads the same, and others meet.
 // Runtime variables correspond where they read the same element of the same value: of parameters of
-// one number, and of what is computed from those in the same way (query/equivalence/same_values.h).
+// one number, and of what is computed from those in the same way.
 // Calls and fusions count as what they compute.
 //
 // Neither says that the values are equal: a sum and a product are the same here. Nor need values

@@ -3,12 +3,11 @@
 // Mathematics. The computation is done element by element of the output: element f reads what its
 // indexing maps name, then is written to its place. Buffers are shared from their first byte on, so
 // that element e of the output lies where bits position(e) * width of the layout lie, and so does
-// an element of the parameter (hlo/memory/physical_layout.h). With
+// an element of the parameter. With
 //
 //   reads(f)    elements of the parameter that element f, of any leaf of the output, reads
 //   place(r)    elements of the output that share bits with element r of the parameter
 //   changed     elements of the output that are not just what is in their places
-//               (query/in_place/buffers/changed_parts.h)
 //
 // a conflict is a pair (f, e) with e in place(reads(f)), e changed and e != f. In a safe order f
 // comes before e in every conflict. Leaves of the output of equal sizes are computed together, all
@@ -23,13 +22,13 @@
 //                    that are not known, questions that take too many steps
 //
 // A while carries each leaf in one buffer, which its body writes: the answer about that leaf of its
-// operand is that about the instructions of its body (query/in_place/buffer_writers.h).
+// operand is that about the instructions of its body.
 //
 // "Safe" holds for all values of runtime variables. "Unsafe" is of elements that are read: by their
 // definition operations read their operands whatever the values are. It is said where some values
 // of the parameters that runtime variables are read from lead to conflicts; where one of them, say
 // the start of an update, or the distance of two, decides, the values for which an order is right are
-// a condition (query/in_place/runtime_conditions.h).
+// a condition.
 //
 // Example, u = dynamic-update-slice(p, slice(p, [0:3]), 1) of s32[4]: element f in [1, 3] reads
 // element f - 1, which it must before that is changed. Safe in the order d0 descending; upwards,

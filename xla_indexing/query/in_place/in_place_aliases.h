@@ -1,7 +1,7 @@
 // Whether values may lie in buffers of others: the aliases that a module states, `input_output_alias` of
 // its header and `output_to_operand_aliasing` of its instructions, and what somebody plans.
 //
-// One law holds for all of them (query/in_place/buffer_writers.h). What is written over another value
+// One law holds for all of them. What is written over another value
 // comes after that and after everything else that reads it, also under other names (bitcasts, tuples):
 // in a module with a schedule (`is_scheduled=true`) in the order of its instructions, otherwise in some
 // order that does for all aliases of the computation. What is an output, a constant, or a parameter of the

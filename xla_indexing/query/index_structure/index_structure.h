@@ -8,7 +8,7 @@
 //   scatter    element u of the updates ->  element of the operand that it goes to
 //
 // A piece is a *box* where each coordinate is c + sum_j a_j * l_j, of loops l_j, which are the
-// dimensions d_i or digits of them (query/index_structure/box_of_map.h):
+// dimensions d_i or digits of them:
 //
 //   slice          a = 1            strided slice   |a| > 1        reverse     a < 0
 //   transpose      the loops run in another order                  broadcast   a loop in none

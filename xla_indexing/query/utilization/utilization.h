@@ -11,9 +11,9 @@
 //
 // and bytes of each: elements times the bits that the element type, or the layout, gives one,
 // rounded up to whole bytes; and beside them the bytes of the buffer, which has the padding of
-// tiles (hlo/memory/physical_layout.h): f32[8,1]{1,0:T(8,128)} has 32 bytes in a buffer of 4096.
+// tiles: f32[8,1]{1,0:T(8,128)} has 32 bytes in a buffer of 4096.
 // All are exact integers where they do not depend on runtime values and are found within 2^26
-// counting steps; otherwise intervals [least, most] (query/utilization/count_reads.h). Past int64 the
+// counting steps; otherwise intervals [least, most]. Past int64 the
 // least is 2^63 - 1 and there is no most.
 //
 // Totals cover all operands: the bytes of all reads; the bytes of all elements that are read, each
@@ -160,7 +160,7 @@ Interval BytesOf(const Interval& elements, const Shape& array);
 std::optional<Interval> BufferBytesOf(const Shape& array);
 
 // The utilization through the maps of one entry, from `output` to `operand`. InvalidArgument where
-// one of them does not fit these arrays (ops/answers/fits_shapes.h).
+// one of them does not fit these arrays.
 absl::StatusOr<Utilization> ComputeUtilization(const OperandIndexingSet& maps, const Shape& output,
                                                const Shape& operand,
                                                int64_t max_steps = kMaxCountingSteps);

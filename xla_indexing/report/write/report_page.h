@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "xla_indexing/base/cpp20.h"
 
 namespace xla_indexing {
 

@@ -5,8 +5,8 @@
 //               instruction along the same dimension of it.
 //   sequential  a loop of a contraction, over whose steps it combines what it reads: a contracted
 //               dimension of a dot, a scaled-dot or a ragged-dot, the features and window of a
-//               convolution, a reduced dimension, the window of a reduce-window, the steps of a scan
-//               (ops/rules/arithmetic/contraction.h). All operands of the contraction share it.
+//               convolution, a reduced dimension, the window of a reduce-window, the steps of a scan.
+// All operands of the contraction share it.
 //   runtime     the values of an offset that is known when the program runs. It moves tiles and is
 //               not cut.
 //

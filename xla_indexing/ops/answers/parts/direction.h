@@ -7,6 +7,8 @@
 #ifndef XLA_INDEXING_OPS_ANSWERS_PARTS_DIRECTION_H_
 #define XLA_INDEXING_OPS_ANSWERS_PARTS_DIRECTION_H_
 
+#include "xla_indexing/base/cpp20.h"
+
 namespace xla_indexing {
 
 enum class Direction {

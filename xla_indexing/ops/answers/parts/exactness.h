@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
+#include "xla_indexing/base/cpp20.h"
 
 namespace xla_indexing {
 

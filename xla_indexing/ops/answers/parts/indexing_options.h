@@ -8,6 +8,8 @@
 
 #include <string>
 
+#include "xla_indexing/base/cpp20.h"
+
 namespace xla_indexing {
 
 namespace internal {
@@ -31,8 +33,7 @@ struct IndexingOptions {
   // between, in one dimension. With 0, it is one map that leaves nothing out.
   int few_pieces = 3;
   ScatterBounds scatter_bounds = ScatterBounds::kWindow;
-  // Replaces runtime variables whose value the module fixes by expressions
-  // (ops/values/fold_runtime.h).
+  // Replaces runtime variables whose value the module fixes by expressions.
   bool fold_runtime_variables = true;
   // Gives the maps of called computations. Without it, an instruction that calls computations reads
   // its whole operands, over-approximate; a reason why it is missing is added to the label.
