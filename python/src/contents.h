@@ -17,7 +17,6 @@
 #include "absl/types/span.h"
 #include "python/src/arrays.h"
 #include "python/src/common.h"
-#include "python/src/indexing.h"
 
 namespace xla_indexing::python {
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/testing/random.h"
@@ -12,7 +13,7 @@ namespace xla_indexing::internal {
 namespace {
 
 std::vector<size_t> Found(const PositionsByHash& positions, size_t hash) {
-  const llvm::ArrayRef<size_t> found = positions.Find(hash);
+  const absl::Span<const size_t> found = positions.Find(hash);
   return {found.begin(), found.end()};
 }
 

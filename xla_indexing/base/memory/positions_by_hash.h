@@ -14,8 +14,8 @@
 #include <memory>
 
 #include "absl/container/flat_hash_map.h"
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/SmallVector.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "xla_indexing/base/cpp20.h"
 
 namespace xla_indexing::internal {
@@ -42,11 +42,11 @@ class PositionsByHash {
     table_->positions[hash].push_back(table_->size++);
   }
   // The positions of a hash, in ascending order.
-  llvm::ArrayRef<size_t> Find(size_t hash) const {
+  absl::Span<const size_t> Find(size_t hash) const {
     if (table_ == nullptr) return {};
     const auto found = table_->positions.find(hash);
-    return found == table_->positions.end() ? llvm::ArrayRef<size_t>()
-                                            : llvm::ArrayRef<size_t>(found->second);
+    return found == table_->positions.end() ? absl::Span<const size_t>()
+                                            : absl::Span<const size_t>(found->second);
   }
   // The last position, which has the hash `of_last`, takes the place of this one, of hash `of_it`.
   void RemoveWithLast(size_t position, size_t of_it, size_t of_last) {
@@ -60,7 +60,7 @@ class PositionsByHash {
   }
 
  private:
-  using Positions = llvm::SmallVector<size_t, 1>;
+  using Positions = absl::InlinedVector<size_t, 1>;
   struct Table {
     absl::flat_hash_map<size_t, Positions> positions;
     size_t size = 0;

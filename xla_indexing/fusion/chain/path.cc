@@ -9,6 +9,7 @@
 #include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
@@ -330,7 +331,7 @@ Path::Union PathSet::UniteWithOne(Paths& paths, Path& path) {
   if (list.size() > kFew) {
     PositionsByHash& positions = paths.positions;
     while (positions.size() < list.size()) positions.Append(list[positions.size()].hash());
-    const llvm::ArrayRef<size_t> found = positions.Find(path.hash());
+    const absl::Span<const size_t> found = positions.Find(path.hash());
     candidates.append(found.begin(), found.end());
   } else {
     paths.positions.Clear();
