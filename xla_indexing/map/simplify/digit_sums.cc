@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
@@ -355,12 +356,46 @@ std::optional<IndexingMap> WithCounterFor(int symbol, const IndexingMap& map) {
       Variables(map.dims()), std::move(ranges), Variables(map.runtimes()), std::move(constraints));
 }
 
+// The s of c*s + d with a negative c, s the symbol of a range variable.
+std::optional<unsigned> ReversedSymbol(AffineExpr expr) {
+  auto binary = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(expr);
+  if (binary && expr.getKind() == mlir::AffineExprKind::Add &&
+      llvm::isa<mlir::AffineConstantExpr>(binary.getRHS())) {
+    binary = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(binary.getLHS());
+  }
+  if (!binary || binary.getKind() != mlir::AffineExprKind::Mul) return std::nullopt;
+  const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(binary.getLHS());
+  const auto factor = llvm::dyn_cast<mlir::AffineConstantExpr>(binary.getRHS());
+  if (!symbol || !factor || factor.getValue() >= 0) return std::nullopt;
+  return symbol.getPosition();
+}
+
+// The range variables that some result has in a division or reversed: without looking closer, nearly all
+// maps have none.
+llvm::BitVector Candidates(const IndexingMap& map) {
+  llvm::BitVector candidates(map.num_ranges());
+  for (const AffineExpr result : map.results()) {
+    if (IsVariable(result)) continue;
+    result.walk([&](AffineExpr part) {
+      if (part.getKind() == mlir::AffineExprKind::FloorDiv ||
+          part.getKind() == mlir::AffineExprKind::Mod) {
+        MarkSymbols(part, &candidates);
+      }
+    });
+    const std::optional<unsigned> reversed = ReversedSymbol(result);
+    if (reversed && *reversed < candidates.size()) candidates.set(*reversed);
+  }
+  return candidates;
+}
+
 }  // namespace
 
 bool CountDigitSums(IndexingMap* map) {
   if (IsOff(Engine::kRangeDigits) || map->IsKnownEmpty()) return false;
   bool changed = false;
-  for (int symbol = 0; symbol < map->num_ranges(); ++symbol) {
+  const llvm::BitVector candidates = Candidates(*map);
+  for (const unsigned candidate : candidates.set_bits()) {
+    const auto symbol = static_cast<int>(candidate);
     std::optional<IndexingMap> counted = WithCounterFor(symbol, *map);
     if (!counted) continue;
     *map = *std::move(counted);

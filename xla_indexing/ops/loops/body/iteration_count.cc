@@ -165,7 +165,7 @@ std::optional<ValueCases> IterationsOf(const HloInstruction& loop, const Counted
   CountedLeaves leaves(loop, counted, path, domain, around, context);
   const std::optional<int64_t> most = leaves.MostIterations();
   if (!most) return std::nullopt;
-  const ValueCases condition = leaves.Condition(Interval::Closed(0, *most));
+  ValueCases condition = leaves.Condition(Interval::Closed(0, *most));
   if (condition.size() == 1 && condition[0].value == Constant(0, context)) return condition;
   // One case in which it holds, and one in which it does not, for all points.
   if (condition.size() != 2) return std::nullopt;
