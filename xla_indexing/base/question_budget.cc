@@ -29,7 +29,7 @@ struct OpenInterruption {
   const absl::FunctionRef<bool()>* is_wanted = nullptr;
   bool has_happened = false;
   int64_t steps_left = 0;
-  std::chrono::steady_clock::time_point last_asked = {};
+  std::chrono::steady_clock::rep last_asked = 0;
 };
 
 thread_local constinit OpenInterruption open_interruption;
@@ -44,9 +44,9 @@ bool IsInterrupted(int64_t steps) {
     return false;
   }
   open.steps_left = OpenInterruption::kStepsBetweenLooks;
-  constexpr auto kBetweenQuestions = std::chrono::milliseconds(100);
-  const auto now = std::chrono::steady_clock::now();
-  if (now - open.last_asked < kBetweenQuestions) return false;
+  constexpr std::chrono::steady_clock::duration kBetweenQuestions = std::chrono::milliseconds(100);
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  if (now - open.last_asked < kBetweenQuestions.count()) return false;
   open.last_asked = now;
   return open.has_happened = (*open.is_wanted)();
 }
@@ -115,7 +115,7 @@ Interruption::Interruption(absl::FunctionRef<bool()> is_wanted)
   open_interruption = {.is_wanted = &is_wanted_,
                        .has_happened = false,
                        .steps_left = OpenInterruption::kStepsBetweenLooks,
-                       .last_asked = std::chrono::steady_clock::now()};
+                       .last_asked = std::chrono::steady_clock::now().time_since_epoch().count()};
 }
 
 Interruption::~Interruption() {
