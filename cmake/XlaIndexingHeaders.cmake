@@ -67,6 +67,7 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   query/dims/corresponding_dims.h
   query/equivalence/equivalence.h
   query/equivalence/leaf_comparison.h
+  query/in_place/buffer_value.h
   query/in_place/in_place.h
   query/in_place/in_place_aliases.h
   query/in_place/in_place_answer.h

@@ -232,7 +232,7 @@ void CheckInPlace(const Asked& asked) {
       asked.is_fusion ? InPlaceAnalysis::OfComputation(*asked.result->parent(), asked.context)
                       : InPlaceAnalysis::OfInstruction(*asked.result, asked.context);
   if (!analysis.ok()) return;
-  for (const SharedBuffer& buffer : analysis->Candidates(/*max_pairs=*/8)) {
+  for (const SharedBuffer& buffer : analysis->Candidates({.max_pairs = 8})) {
     CheckPair(asked, buffer, *analysis);
   }
   const absl::StatusOr<BufferSharing> sharing = analysis->Share();

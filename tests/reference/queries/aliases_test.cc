@@ -36,7 +36,7 @@ uint64_t Hash(uint64_t a, uint64_t b = 0) { return MixBits(a * 31 + MixBits(b));
 
 // --- Modules ---
 
-constexpr absl::string_view kComputations = R"(
+constexpr absl::string_view kCalledComputations = R"(
 shift {
   p = f32[4] parameter(0)
   first = f32[1] slice(p), slice={[0:1]}
@@ -98,11 +98,11 @@ class RandomAliases {
         donors.push_back(absl::StrCat("(", i, ", {})"));
       }
     }
-    return absl::StrCat("HloModule m", random_.OneIn(2) ? ", is_scheduled=true" : "",
-                        ", input_output_alias={ ", absl::StrJoin(aliases, ", "),
-                        " }, buffer_donor={ ", absl::StrJoin(donors, ", "), " }\n", kComputations,
-                        "ENTRY e {\n", lines_, "ROOT t = (", absl::StrJoin(shapes, ", "),
-                        ") tuple(", absl::StrJoin(outputs, ", "), ")\n}\n");
+    return absl::StrCat(
+        "HloModule m", random_.OneIn(2) ? ", is_scheduled=true" : "", ", input_output_alias={ ",
+        absl::StrJoin(aliases, ", "), " }, buffer_donor={ ", absl::StrJoin(donors, ", "), " }\n",
+        kCalledComputations, "ENTRY e {\n", lines_, "ROOT t = (", absl::StrJoin(shapes, ", "),
+        ") tuple(", absl::StrJoin(outputs, ", "), ")\n}\n");
   }
 
  private:
@@ -230,7 +230,7 @@ bool IsName(const HloInstruction& i) {
 
 // Element f of an operation, given `read(operand, element)`.
 template <typename Read>
-uint64_t ElementOf(const HloInstruction& i, int f, Read read) {
+uint64_t ElementMadeBy(const HloInstruction& i, int f, Read read) {
   switch (i.opcode()) {
     case HloOpcode::kCopy:
     case HloOpcode::kCopyStart:
@@ -264,9 +264,9 @@ constexpr size_t kMostOrders = 3000;
 using Order = std::vector<const HloInstruction*>;
 
 // The contents of all values without shared buffers.
-class Values {
+class SeparateValues {
  public:
-  Values(const HloComputation& computation, const std::vector<Contents>& arguments) {
+  SeparateValues(const HloComputation& computation, const std::vector<Contents>& arguments) {
     size_t next = 0;
     for (const HloInstruction* i : computation.instructions()) {
       if (i->opcode() == HloOpcode::kParameter) {
@@ -276,7 +276,7 @@ class Values {
       } else if (i->opcode() == HloOpcode::kWhile) {
         std::vector<Contents> carried = {Of({i->operand(0), 0}), Of({i->operand(0), 1})};
         for (int n = 0; n < kIterations; ++n) {
-          const Values body(*i->while_body(), carried);
+          const SeparateValues body(*i->while_body(), carried);
           const HloInstruction* root = i->while_body()->root_instruction();
           carried = {body.Of({root, 0}), body.Of({root, 1})};
         }
@@ -284,8 +284,8 @@ class Values {
       } else if (!IsName(*i) && i->opcode() != HloOpcode::kCopyDone) {
         Contents& contents = contents_[{i, 0}];
         for (int f = 0; f < kElements; ++f) {
-          contents[f] =
-              ElementOf(*i, f, [&](int operand, int e) { return Of({i->operand(operand), 0})[e]; });
+          contents[f] = ElementMadeBy(
+              *i, f, [&](int operand, int e) { return Of({i->operand(operand), 0})[e]; });
         }
       }
     }
@@ -326,7 +326,7 @@ class SharedExecution {
         where_[{i, leaf}] = parameters[next++];
       }
     }
-    const Values values(computation, arguments);
+    const SeparateValues values(computation, arguments);
     for (const auto& [output, parameter] : sharing.outputs) Place(output, parameters[parameter]);
     // Constants are there from the beginning.
     for (const HloInstruction* i : computation.instructions()) {
@@ -392,7 +392,7 @@ class SharedExecution {
     return where_[leaf] = placed != placed_.end() ? placed->second : &own_.emplace_back();
   }
 
-  void Run(const HloInstruction& i, const Values& values) {
+  void Run(const HloInstruction& i, const SeparateValues& values) {
     switch (i.opcode()) {
       case HloOpcode::kParameter:
       case HloOpcode::kConstant:
@@ -413,24 +413,24 @@ class SharedExecution {
     }
   }
 
-  void RunElements(const HloInstruction& i, const Values& values) {
+  void RunElements(const HloInstruction& i, const SeparateValues& values) {
     Contents* out = BufferFor({&i, 0});
     const auto read_now = [&](int operand, int e) { return (*At({i.operand(operand), 0}))[e]; };
     const Contents before = *out;
     const Contents& right = values.Of({&i, 0});
     Contents made;
     if (reads_first_ || i.opcode() == HloOpcode::kCustomCall) {
-      for (int f = 0; f < kElements; ++f) made[f] = ElementOf(i, f, read_now);
+      for (int f = 0; f < kElements; ++f) made[f] = ElementMadeBy(i, f, read_now);
       *out = made;
     } else if (i.opcode() == HloOpcode::kFusion) {
       // The order in which it is safe.
-      for (int f = kElements; f-- > 0;) (*out)[f] = ElementOf(i, f, read_now);
+      for (int f = kElements; f-- > 0;) (*out)[f] = ElementMadeBy(i, f, read_now);
     } else {
       // In parallel: every other element may be written before this one is computed.
       for (int f = 0; f < kElements; ++f) {
         *out = right;
         (*out)[f] = before[f];
-        made[f] = ElementOf(i, f, read_now);
+        made[f] = ElementMadeBy(i, f, read_now);
       }
       *out = made;
     }
@@ -439,7 +439,7 @@ class SharedExecution {
 
   // Each leaf that the loop changes has a buffer, into which the body writes where it may; what may
   // not be written there is copied at the end of an iteration.
-  void RunWhile(const HloInstruction& loop, const Values& values) {
+  void RunWhile(const HloInstruction& loop, const SeparateValues& values) {
     const HloComputation& body = *loop.while_body();
     std::vector<Contents> carried;
     for (const int64_t leaf : {0, 1}) carried.push_back(*At({loop.operand(0), leaf}));

@@ -102,6 +102,7 @@ const std::vector<bool>& BufferValues::PassedThrough(const HloInstruction& loop)
   std::vector<bool> passed;
   BufferValues& body = In(*loop.while_body());
   const HloInstruction* carried = body.computation_.parameters()[0];
+  passed.reserve(static_cast<size_t>(loop.shape().LeafCount()));
   for (int64_t leaf = 0; leaf < loop.shape().LeafCount(); ++leaf) {
     passed.push_back(body.OriginOfOutput(leaf) == BufferValue{carried, leaf});
   }

@@ -30,7 +30,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
-#include "xla_indexing/query/in_place/in_place_aliases.h"
+#include "xla_indexing/query/in_place/buffer_value.h"
 
 namespace xla_indexing::internal {
 

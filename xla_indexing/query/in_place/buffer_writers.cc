@@ -41,7 +41,7 @@ int RankOf(InPlaceAnswer answer) {
   return 3;
 }
 
-const Shape& ShapeOf(const BufferValue& value) {
+const Shape& ShapeOfValue(const BufferValue& value) {
   return value.instruction->shape().Leaf(value.leaf);
 }
 
@@ -325,7 +325,7 @@ WriterSafety BufferWriters::CheckOne(const Overwrite& overwrite) {
       is_copied ? *computation_.root_instruction() : *written.instruction;
   if (auto why_not = WhyNotOverwritten(before, writer)) return {*std::move(why_not), &writer};
   if (is_copied) return {InPlaceSafety::AnyOrder(), nullptr};
-  std::string other_memory = WhyOtherMemory(ShapeOf(written), ShapeOf(before));
+  std::string other_memory = WhyOtherMemory(ShapeOfValue(written), ShapeOfValue(before));
   if (!other_memory.empty()) return {InPlaceSafety::Unsafe(std::move(other_memory)), &writer};
   bool reads_itself = false;
   for (const HloInstruction* reader : values_.ReadersOf(before)) {
@@ -369,7 +369,7 @@ WriterSafety BufferWriters::CheckWhile(const BufferValue& written, const BufferV
   }
   BufferWriters& body = InBodyOf(loop);
   const BufferValue carried = {loop.while_body()->parameters()[0], written.leaf};
-  std::string other_memory = WhyOtherMemory(ShapeOf(written), ShapeOf(carried));
+  std::string other_memory = WhyOtherMemory(ShapeOfValue(written), ShapeOfValue(carried));
   if (!other_memory.empty()) return {InPlaceSafety::Unsafe(std::move(other_memory)), &loop};
   WriterSafety in_body = body.Check(body.OfOutput(written.leaf, carried));
   if (in_body.writer == nullptr) in_body.writer = &loop;

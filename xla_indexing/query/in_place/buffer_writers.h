@@ -44,8 +44,8 @@
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/query/in_place/buffer_value.h"
 #include "xla_indexing/query/in_place/buffer_values.h"
-#include "xla_indexing/query/in_place/in_place_aliases.h"
 #include "xla_indexing/query/in_place/in_place_answer.h"
 
 namespace xla_indexing::internal {

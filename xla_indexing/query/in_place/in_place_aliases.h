@@ -17,7 +17,6 @@
 #ifndef XLA_INDEXING_QUERY_IN_PLACE_IN_PLACE_ALIASES_H_
 #define XLA_INDEXING_QUERY_IN_PLACE_IN_PLACE_ALIASES_H_
 
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -27,6 +26,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/query/in_place/buffer_value.h"
 #include "xla_indexing/query/in_place/in_place_answer.h"
 
 namespace xla_indexing {
@@ -51,14 +51,6 @@ struct CheckedAlias {
 // and say why as the reason. Answers about more than `max_aliases` are left out.
 std::vector<CheckedAlias> CheckAliases(const HloModule& module, mlir::MLIRContext* context,
                                        int64_t max_aliases = 4096);
-
-// A leaf of what an instruction yields.
-struct BufferValue {
-  const HloInstruction* instruction = nullptr;
-  int64_t leaf = 0;
-
-  friend auto operator<=>(const BufferValue& a, const BufferValue& b) = default;
-};
 
 // Whether one value may be written over another in its buffer.
 struct CheckedValue {
