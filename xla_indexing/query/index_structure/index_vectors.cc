@@ -421,40 +421,36 @@ void AddDifferencesOfResidues(Constraints* constraints, mlir::MLIRContext* conte
 
 }  // namespace
 
-Answer IndexVectors::HasPair(const IndexingMap& first, const IndexingMap& second,
-                             const PairQuestion& question, StepBudget* budget) const {
-  mlir::MLIRContext* context = first.context();
-  const int rank = first.num_dims();
-  const auto num_unknowns = static_cast<int>(unknowns_.size());
-  // Dimensions: b, b', of which those before `dim` are the same. Symbols: the unknowns of b, then
-  // those of b'.
-  Variables dims(first.dims());
-  dims.append(second.dims().begin(), second.dims().end());
-  Variables runtimes(first.runtimes());
-  runtimes.append(second.runtimes().begin(), second.runtimes().end());
-  llvm::SmallVector<AffineExpr, 4> dims_of_second;
-  for (int i = 0; i < rank; ++i) {
-    dims_of_second.push_back(mlir::getAffineDimExpr(i < question.dim ? i : rank + i, context));
-    if (i < question.dim) dims[i].bounds = dims[i].bounds.Intersect(second.dims()[i].bounds);
-  }
-  // The ways in which unknowns of b and b' are one element, or are not.
-  struct Way {
-    llvm::SmallVector<AffineExpr, 4> symbols_of_second;
-    Constraints when;
-  };
+namespace {
+
+// A way in which unknowns of b and b' are one element, or are not.
+struct Way {
+  llvm::SmallVector<AffineExpr, 4> symbols_of_second;
+  Constraints when;
+};
+
+// All ways. Unknown i is symbol i for b, and where it is another element for b' one after all of b.
+std::vector<Way> WaysOfUnknowns(const RuntimeVarIndexings& unknowns,
+                                llvm::ArrayRef<AffineExpr> dims_of_second,
+                                mlir::MLIRContext* context) {
+  const auto num_unknowns = static_cast<int>(unknowns.size());
+  const auto rank = static_cast<int>(dims_of_second.size());
   std::vector<Way> ways = {{}};
   for (int i = 0; i < num_unknowns; ++i) {
     const AffineExpr one = mlir::getAffineSymbolExpr(i, context);
     const AffineExpr other = mlir::getAffineSymbolExpr(num_unknowns + i, context);
     Constraints same;
-    for (const AffineExpr e : unknowns_[i].element) {
+    bool is_compared = true;
+    for (const AffineExpr e : unknowns[i].element) {
       const AffineExpr difference = Sub(e, Substitute(e, dims_of_second, {}));
-      if (ConstantIn(difference) != 0) same.push_back({difference, Interval::Point(0)});
+      // Where an element is at an unknown index, that may be another one.
+      const bool is_fixed = absl::c_all_of(VariablesOf(e, rank), [&](int v) { return v < rank; });
+      if (!is_fixed || ConstantIn(difference) != 0) {
+        same.push_back({difference, Interval::Point(0)});
+      }
+      is_compared = is_compared && is_fixed && difference;
     }
-    const bool is_compared =
-        same.empty() || (ways.size() < kMaxWays && absl::c_all_of(same, [](const Constraint& c) {
-                           return static_cast<bool>(c.expr);
-                         }));
+    is_compared = is_compared && (same.empty() || ways.size() < kMaxWays);
     std::vector<Way> next;
     const auto add = [&](Way way, AffineExpr symbol, llvm::ArrayRef<Constraint> when) {
       way.symbols_of_second.push_back(symbol);
@@ -474,6 +470,28 @@ Answer IndexVectors::HasPair(const IndexingMap& first, const IndexingMap& second
     }
     ways = std::move(next);
   }
+  return ways;
+}
+
+}  // namespace
+
+Answer IndexVectors::HasPair(const IndexingMap& first, const IndexingMap& second,
+                             const PairQuestion& question, StepBudget* budget) const {
+  mlir::MLIRContext* context = first.context();
+  const int rank = first.num_dims();
+  const auto num_unknowns = static_cast<int>(unknowns_.size());
+  // Dimensions: b, b', of which those before `dim` are the same. Symbols: the unknowns of b, then
+  // those of b'.
+  Variables dims(first.dims());
+  dims.append(second.dims().begin(), second.dims().end());
+  Variables runtimes(first.runtimes());
+  runtimes.append(second.runtimes().begin(), second.runtimes().end());
+  llvm::SmallVector<AffineExpr, 4> dims_of_second;
+  for (int i = 0; i < rank; ++i) {
+    dims_of_second.push_back(mlir::getAffineDimExpr(i < question.dim ? i : rank + i, context));
+    if (i < question.dim) dims[i].bounds = dims[i].bounds.Intersect(second.dims()[i].bounds);
+  }
+  const std::vector<Way> ways = WaysOfUnknowns(unknowns_, dims_of_second, context);
   Answer has_pair = Answer::kNo;
   for (const Way& way : ways) {
     const auto of_second = [&](AffineExpr e) {

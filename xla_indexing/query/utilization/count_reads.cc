@@ -193,6 +193,7 @@ class Access {
 
   std::vector<llvm::SmallBitVector> ReadAt() const {
     std::vector<llvm::SmallBitVector> read_at;
+    read_at.reserve(runtimes_.size());
     for (const Runtime& runtime : runtimes_) read_at.push_back(runtime.depends_on);
     return read_at;
   }

@@ -92,7 +92,7 @@ Interval DeterminedVariables::MostValuesOf(const SmallBitVector& wanted) const {
     for (const auto& [sum, interval] : constraints_) {
       const UnknownTerms terms = TermsToDetermine(sum, known, wanted);
       if (terms.empty()) continue;
-      int64_t gcd = 0;
+      int64_t gcd = terms[0].coefficient;
       for (const UnknownTerm& term : terms) gcd = Gcd(gcd, term.coefficient);
       const Interval values =
           CountOf((Int128{interval.upper()} - interval.lower()) / AbsoluteValue(gcd) + 1);
