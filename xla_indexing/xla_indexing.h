@@ -129,6 +129,7 @@
 #include "xla_indexing/query/dims/corresponding_dims.h"
 #include "xla_indexing/query/equivalence/equivalence.h"
 #include "xla_indexing/query/equivalence/leaf_comparison.h"
+#include "xla_indexing/query/in_place/buffer_value.h"
 #include "xla_indexing/query/in_place/in_place.h"
 #include "xla_indexing/query/in_place/in_place_aliases.h"
 #include "xla_indexing/query/in_place/in_place_answer.h"
