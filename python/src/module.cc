@@ -1,6 +1,7 @@
 // Modules, computations, instructions and shapes.
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -100,6 +101,15 @@ std::vector<Module> ParseModulesOf(const nb::bytes& content, const std::string& 
   std::vector<Module> modules;
   for (SharedModule& state : states) modules.push_back({std::move(state)});
   return modules;
+}
+
+std::vector<nb::str> WarningsOf(const Module& self) {
+  std::vector<nb::str> warnings;
+  for (const VerificationError& warning :
+       FindWarnings(*self.state->module, std::numeric_limits<int64_t>::max())) {
+    warnings.push_back(ToText(warning.ToString("warning", warning.message)));
+  }
+  return warnings;
 }
 
 Computation EntryOf(const Module& self) {
@@ -316,6 +326,10 @@ void DefineModuleClass(nb::class_<Module>& type) {
           "The instructions of all computations.")
       .def_prop_ro("fusions", &FusionsOf,
                    "The fusion instructions that are not inside of another fusion.")
+      .def_prop_ro(
+          "warnings", &WarningsOf,
+          "What is not known of the module, a text for each instruction whose opcode is none that "
+          "the library knows: what it reads is taken for all of its operands.")
       .def_prop_ro("num_replicas",
                    [](const Module& self) { return self.state->module->replica_count(); })
       .def_prop_ro("num_partitions",
@@ -441,8 +455,7 @@ SourceFrame PlaceOf(const Instruction& self) {
 void DefineInstruction(nb::class_<Instruction>& type) {
   type.def_prop_ro("name", [](const Instruction& self) { return ToText(self.instruction->name()); })
       .def_prop_ro(
-          "opcode",
-          [](const Instruction& self) { return ToText(OpcodeName(self.instruction->opcode())); },
+          "opcode", [](const Instruction& self) { return ToText(self.instruction->opcode_name()); },
           "The opcode as HLO text spells it, such as 'dynamic-slice'.")
       .def_prop_ro("shape", [](const Instruction& self) { return self.instruction->shape(); })
       .def_prop_ro("operands",

@@ -95,6 +95,7 @@ def test_where_an_instruction_comes_from(module):
 
 def test_parameters_are_named_by_arguments(module):
     assert module.argument_names == ["x", "args[1]['<b>']", None]
+    assert module.warnings == []
     assert module["y"].argument == "args[1]['<b>']"
     assert module["start"].argument is None
     assert module["a"].argument is None
@@ -286,3 +287,17 @@ def test_intervals():
     assert pickle.loads(pickle.dumps(xi.Interval(-(2**63), None))) == xi.Interval(-(2**63), None)
     with pytest.raises(xi.Error):
         int(xi.Interval(0, 1))
+
+
+def test_opcodes_that_are_not_known():
+    text = "ENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[2] frobnicate(p), level=<3>\n}\n"
+    module = xi.load(text)
+    [warning] = module.warnings
+    assert warning.splitlines()[0].endswith(
+        ":3:8: warning: instruction 'r' has the opcode 'frobnicate', which is not known; "
+        "everything that it yields may be made of all of its operands"
+    )
+    assert module["r"].opcode == "frobnicate"
+    assert "frobnicate(%p), level=<3>" in module["r"].to_text()
+    [entry] = module["r"].indexing()
+    assert entry.reason == "whole operand: the opcode frobnicate is not known"

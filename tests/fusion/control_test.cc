@@ -95,6 +95,57 @@ TEST_F(ControlTest, AsyncStartReadsWhatItsComputationReads) {
                           "2.0.0 (d0) -> (d0 - 1), domain: d0 in [1, 2]", "3.1.0 () -> ()"));
 }
 
+// The index is bound by the start, what it slices by the second update.
+constexpr char kLateBinding[] = R"(
+  f {
+    i = s32[] parameter(0)
+    p = f32[2] parameter(1)
+    q = f32[9] parameter(2)
+    s = f32[2] dynamic-slice(q, i), dynamic_slice_sizes={2}
+    ROOT r = f32[2] add(s, p)
+  }
+  ENTRY e {
+    i = s32[] parameter(0)
+    p = f32[2] parameter(1)
+    q = f32[9] parameter(2)
+    s = ((s32[]), (), u32[]) async-start(i), calls=f
+    b = ((s32[]), (), u32[]) opt-barrier(s)
+    u = ((s32[], f32[2]), (), u32[]) async-update(b, p)
+    v = ((s32[], f32[2], f32[9]), f32[2], u32[]) async-update(u, q)
+    ROOT w = ((s32[], f32[2], f32[9]), f32[2], u32[]) async-update(v)
+  })";
+
+TEST_F(ControlTest, TheStepThatBindsTheLastOperandReadsWhatTheComputationReads) {
+  const HloComputation& entry = *Root(kLateBinding).parent();
+  const auto of = [&](absl::string_view name, Direction direction) {
+    return Lines(Entries(*entry.FindInstruction(name), direction, &context_));
+  };
+  const std::string two = "domain: d0 in [0, 1]";
+  EXPECT_THAT(of("s", Direction::kOutputToInput), ElementsAre("0.0.0 () -> ()"));
+  EXPECT_THAT(of("u", Direction::kOutputToInput),
+              ElementsAre("0.0.0 () -> ()", "1.1.0 (d0) -> (d0), " + two, "2.0.1 () -> ()"));
+  // The start is seen from the entry: the instruction that was bound to it.
+  const std::string bound = ", rt0 in [0, 7]\n  rt0: i, clamp [0, 7]; (d0) -> (), ";
+  EXPECT_THAT(of("v", Direction::kOutputToInput),
+              ElementsAre("0.0.0 () -> ()", "1.0.1 (d0) -> (d0), " + two,
+                          "2.1.0 (d0) -> (d0), domain: d0 in [0, 8]", "3.0.0 (d0) -> (), " + two,
+                          "3.0.1 (d0) -> (d0), " + two,
+                          "3.1.0 (d0){rt0} -> (d0 + rt0), " + two + bound + two, "4.0.2 () -> ()"));
+  EXPECT_THAT(
+      of("v", Direction::kInputToOutput),
+      ElementsAre("0.0.0 () -> ()", "1.0.1 (d0) -> (d0), " + two,
+                  "2.1.0 (d0) -> (d0), domain: d0 in [0, 8]",
+                  "3.0.0 ()[s0] -> (s0), domain: s0 in [0, 1]", "3.0.1 (d0) -> (d0), " + two,
+                  "3.1.0 (d0){rt0} -> (d0 - rt0), domain: d0 in [0, 8]" +
+                      std::string(", rt0 in [0, 7], d0 - rt0 in [0, 1]\n  rt0: i, clamp "
+                                  "[0, 7]; (d0) -> (), domain: d0 in [0, 8]"),
+                  "4.0.2 () -> ()"));
+  EXPECT_THAT(of("w", Direction::kOutputToInput),
+              ElementsAre("0.0.0 () -> ()", "1.0.1 (d0) -> (d0), " + two,
+                          "2.0.2 (d0) -> (d0), domain: d0 in [0, 8]", "3.0.3 (d0) -> (d0), " + two,
+                          "4.0.4 () -> ()"));
+}
+
 constexpr char kBranches[] = R"(
   first {
     p = (f32[4], s32[]) parameter(0)

@@ -191,6 +191,11 @@ const Vocabulary& Words() {
     for (int i = 0; i < kOpcodeCount; ++i) {
       vocabulary->before_parenthesis.emplace_back(OpcodeName(static_cast<HloOpcode>(i)));
     }
+    // Some that are not known, and steps of asynchronous operations.
+    for (const char* opcode : {"frob", "frob-start", "frob-done", "negate-start",
+                               "custom-call-start", "custom-call-update", "custom-call-done"}) {
+      vocabulary->before_parenthesis.emplace_back(opcode);
+    }
     vocabulary->before_bracket = {"f32", "s32", "pred", "bf16", "s4", "u8", "u64", "c64", "f8e5m2"};
     return vocabulary;
   }();

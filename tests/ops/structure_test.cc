@@ -82,5 +82,33 @@ TEST_F(StructureTest, LeavesThatAreNotThereAreErrors) {
             "operand 0 of r has 1 leaves, there is no leaf 2");
 }
 
+TEST_F(StructureTest, OpcodesThatAreNotKnownReadTheirWholeOperands) {
+  const auto root = [&](absl::string_view header, absl::string_view attributes) {
+    return Root(absl::StrCat("HloModule m", header, R"(
+      ENTRY e {
+        a = f32[2] parameter(0)
+        b = s32[] parameter(1)
+        ROOT r = (f32[3], f32[]) frobnicate(a, b))",
+                             attributes, "\n}"));
+  };
+  const std::string why = "  (over-approximate: whole operand: the opcode frobnicate is not known)";
+  EXPECT_THAT(
+      OutputToInput(root("", ", level=3")),
+      ElementsAre("0.0.0 (d0)[s0] -> (s0), domain: d0 in [0, 2], s0 in [0, 1]" + why,
+                  "0.1.0 (d0) -> (), domain: d0 in [0, 2]" + why,
+                  "1.0.0 ()[s0] -> (s0), domain: s0 in [0, 1]" + why, "1.1.0 () -> ()" + why));
+  EXPECT_THAT(InputToOutput(root("", "")),
+              ElementsAre("0.0.0 (d0)[s0] -> (s0), domain: d0 in [0, 1], s0 in [0, 2]" + why,
+                          "0.1.0 ()[s0] -> (s0), domain: s0 in [0, 2]" + why,
+                          "1.0.0 (d0) -> (), domain: d0 in [0, 1]" + why, "1.1.0 () -> ()" + why));
+  // It may be an operation across replicas.
+  const std::string other =
+      "unknown: the opcode frobnicate is not known and may read other devices";
+  EXPECT_THAT(OutputToInput(root(", replica_count=2", "")),
+              ::testing::Each(::testing::HasSubstr(other)));
+  EXPECT_THAT(OutputToInput(root("", ", replica_groups={{0}}")),
+              ::testing::Each(::testing::HasSubstr(other)));
+}
+
 }  // namespace
 }  // namespace xla_indexing::internal

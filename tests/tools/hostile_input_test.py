@@ -113,7 +113,7 @@ class HostileInput(unittest.TestCase):
         self.assertEqual(output.count("Output 0 operand 0:"), 39999)
 
     def test_many_errors(self):
-        text = "// -----\n".join(f"m{i} = f32[4] no-such-opcode()\n" for i in range(20000))
+        text = "// -----\n".join(f"m{i} = f32[4] no-such-opcode\n" for i in range(20000))
         code, output, errors = run("-", stdin=text)
         self.assertEqual((code, output), (1, ""))
         self.assertEqual(errors.count("error: "), 20000)

@@ -814,9 +814,38 @@ ENTRY e {
         self.assertEqual(run("--no-verify", file), (0, NEGATE_MAPS, ""))
 
     def test_text_that_is_no_module_stays_an_error(self):
-        code, output, errors = run("--no-verify", "-", stdin="ENTRY e { ROOT n = f32[] no-such() }")
+        code, output, errors = run("--no-verify", "-", stdin="ENTRY e { ROOT n = no-such() }")
         self.assertEqual((code, output), (1, ""))
-        self.assertIn("<stdin>:1:26: error: ", errors)
+        self.assertIn("<stdin>:1:20: error: ", errors)
+
+    def test_the_error_of_a_module_that_can_be_analysed_says_how(self):
+        note = "note: with --no-verify what is right in the module is analysed\n"
+        file = self.file("wrong.hlo", "ENTRY e { p = f32[4] parameter(0) ROOT n = f32[5] negate(p) }")
+        code, output, errors = run(file)
+        self.assertEqual((code, output), (1, ""))
+        self.assertTrue(errors.endswith(f"{file}: {note}"), errors)
+        # Nothing helps where text is no module, or its parts do not hang together.
+        for text in ("ENTRY e { ROOT n = no-such() }",
+                     "HloModule m, entry_computation_layout={()->f32[]}\nENTRY e { ROOT p = f32[] parameter(0) }"):
+            code, output, errors = run("-", stdin=text)
+            self.assertEqual((code, output), (1, ""))
+            self.assertNotIn("--no-verify", errors)
+
+    def test_opcodes_that_are_not_known_are_warned_of(self):
+        text = "ENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[2] frobnicate(p), level=3\n}\n"
+        code, output, errors = run("-", stdin=text)
+        self.assertEqual((code, output), (0, (
+            "Output 0 operand 0:\n(d0)[s0] -> (s0), domain: d0 in [0, 1], s0 in [0, 3]  "
+            "(over-approximate: whole operand: the opcode frobnicate is not known)\n")))
+        self.assertEqual(errors, (
+            "<stdin>:3:8: warning: instruction 'r' has the opcode 'frobnicate', which is not known; "
+            "everything that it yields may be made of all of its operands\n"
+            "  ROOT r = f32[2] frobnicate(p), level=3\n       ^\n"))
+        many = "".join(f"  x{i} = f32[4] frobnicate(p)\n" for i in range(50))
+        code, output, errors = run("-", stdin=f"ENTRY e {{\n  p = f32[4] parameter(0)\n{many}}}\n")
+        self.assertEqual((code, errors.count(": warning: ")), (0, 21))
+        self.assertEqual(errors.splitlines()[-1],
+                         "<stdin>: warning: 30 more instructions have opcodes that are not known")
 
     def test_a_collective_that_is_wrong_is_not_taken_for_the_devices_own(self):
         body = ("b {\n  s = (f32[4]) parameter(0)\n  x = f32[4] get-tuple-element(s), index=0\n"

@@ -105,6 +105,8 @@ class FusionViewBuilder {
       : roots_(roots), is_inside_(is_inside) {}
 
   absl::StatusOr<FusionView> Build() && {
+    const HloModule& module = *roots_.front()->parent()->parent();
+    if (absl::Status status = VerifyModule(module); !status.ok()) return status;
     AddNodesOfComputation();
     for (const HloInstruction* root : roots_) root_nodes_.push_back(ValueOf(root));
     MarkNeeded();

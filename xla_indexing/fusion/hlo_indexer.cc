@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/question_budget.h"
@@ -12,6 +13,7 @@
 #include "xla_indexing/fusion/cache/known_modules.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 
 namespace xla_indexing {
@@ -22,6 +24,16 @@ using internal::IndexComputation;
 using internal::KnownModules;
 using internal::OneValued;
 using internal::Simplify;
+
+namespace {
+
+absl::Status VerifyModuleOf(const IndexingTarget& target) {
+  const HloComputation* computation =
+      target.computation() != nullptr ? target.computation() : target.instruction()->parent();
+  return VerifyModule(*computation->parent());
+}
+
+}  // namespace
 
 const SharedIndexing& NoEntries() {
   static const auto* nothing = new SharedIndexing(std::make_shared<const InstructionIndexing>());
@@ -39,6 +51,7 @@ HloIndexer::~HloIndexer() = default;
 
 absl::StatusOr<SharedIndexing> HloIndexer::Index(IndexingTarget target, Direction direction,
                                                  std::optional<OperandLeaf> from) {
+  if (absl::Status status = VerifyModuleOf(target); !status.ok()) return status;
   const HloInstruction* instruction = target.instruction();
   if (instruction != nullptr && !from) {
     return EntriesOf(*instruction, direction, /*simplified=*/false);
@@ -61,6 +74,7 @@ absl::StatusOr<SharedIndexing> HloIndexer::IndexSimplified(IndexingTarget target
   // The maps of computations are simplified.
   const HloInstruction* instruction = target.instruction();
   if (instruction == nullptr) return Index(target, direction);
+  if (absl::Status status = VerifyModuleOf(target); !status.ok()) return status;
   return EntriesOf(*instruction, direction, /*simplified=*/true);
 }
 

@@ -49,10 +49,10 @@
 //
 // The context has to outlive the indexer, and what is asked about the question. Answers may outlive
 // the indexer, but not the context, and their bindings not the module. An indexer serves one thread at a time
-// (fusion/parallel_indexing.h serves many). The verifier has to accept the modules
-// (hlo/verify/verifier.h).
+// (fusion/parallel_indexing.h serves many).
 //
-// Errors. InvalidArgument where there is no such leaf.
+// Errors. InvalidArgument where there is no such leaf, or the module is not valid
+// (hlo/verify/verifier.h).
 //
 // Source: the indexing analysis of XLA, "Indexing Maps for Fusion".
 #ifndef XLA_INDEXING_FUSION_HLO_INDEXER_H_

@@ -18,7 +18,9 @@
 #include "xla_indexing/fusion/cache/called_computations.h"
 #include "xla_indexing/fusion/cache/instruction_kind.h"
 #include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/verify/verifier.h"
 
 namespace xla_indexing {
 namespace {
@@ -217,6 +219,7 @@ class ParallelIndexer {
   PlaceOfMaps Find(size_t i, IndexingThread& thread) {
     const HloInstruction& instruction = *instructions_[i];
     if (instruction.operands().empty()) return {};
+    if (!instruction.parent()->parent()->is_verified()) return MakeOwn(i, thread);
     InstructionKind kind = KindOf(instruction);
     if (kind.empty()) return MakeOwn(i, thread);
     const auto share = [&](const MadeIndexing& made) {
@@ -264,6 +267,10 @@ class ParallelIndexer {
 
   void Make(IndexingThread& thread, MadeIndexing* made) const {
     const HloInstruction& instruction = *instructions_[made->instruction];
+    if (absl::Status status = VerifyModule(*instruction.parent()->parent()); !status.ok()) {
+      made->output_to_input = made->input_to_output = std::move(status);
+      return;
+    }
     if (options_.output_to_input) {
       made->output_to_input = thread.called->EntriesOf(instruction, Direction::kOutputToInput);
     }
@@ -300,6 +307,14 @@ absl::Status ComputeIndexingInParallel(absl::Span<const HloInstruction* const> i
   }
   if (contexts.empty()) {
     return absl::InvalidArgumentError("no context: make one for each thread");
+  }
+  // Once, and not by each thread.
+  const HloModule* last = nullptr;
+  for (const HloInstruction* instruction : instructions) {
+    if (const HloModule* module = instruction->parent()->parent(); module != last) {
+      VerifyModule(*module).IgnoreError();
+      last = module;
+    }
   }
   ParallelIndexer(instructions, contexts, options).Run(receive);
   return absl::OkStatus();

@@ -24,6 +24,7 @@
 #include "xla_indexing/gpu/threads/emitter_hero.h"
 #include "xla_indexing/gpu/threads/emitter_launch.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 
@@ -412,6 +413,7 @@ absl::StatusOr<FusionMapping> MappingForFusion(const HloComputation& computation
                                                mlir::MLIRContext* context,
                                                const EmitterOptions& options) {
   if (absl::Status status = options.Verify(); !status.ok()) return status;
+  if (absl::Status status = VerifyModule(*computation.parent()); !status.ok()) return status;
   return FusionMapper(computation, context, options).Map();
 }
 

@@ -21,12 +21,14 @@ bool IsAlias(const HloInstruction& instruction) {
     case HloOpcode::kAllGatherDone:
     case HloOpcode::kAllReduceDone:
     case HloOpcode::kAsyncDone:
-    case HloOpcode::kAsyncUpdate:
     case HloOpcode::kCollectivePermuteDone:
     case HloOpcode::kCopyDone:
     case HloOpcode::kRecvDone:
     case HloOpcode::kSendDone:
       return true;
+    case HloOpcode::kAsyncUpdate:
+      // One that binds operands may begin the operation.
+      return instruction.operand_count() == 1;
     default:
       return false;
   }

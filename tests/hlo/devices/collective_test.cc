@@ -241,11 +241,29 @@ TEST(SourceTargetPairsTest, Pairs) {
     return std::string(ParseSourceTargetPairs(text).status().message());
   };
   EXPECT_THAT(error("{{0,1,2}}"), HasSubstr("expected a source and a target, found 3 devices"));
-  EXPECT_THAT(error("{{0,1},{2,1}}"), HasSubstr("device 1 receives twice"));
-  EXPECT_THAT(error("{{0,1},{0,2}}"), HasSubstr("device 0 sends twice"));
   EXPECT_THAT(error("{{0,-1}}"), HasSubstr("device -1 is negative"));
   EXPECT_THAT(error("{{0,9223372036854775807}}"),
               HasSubstr("would be one of more devices than 64 bits count"));
+}
+
+// Once for each slice that is permuted in place.
+TEST(SourceTargetPairsTest, DevicesSendAndReceiveOnce) {
+  const auto check = [](absl::string_view pairs) {
+    return CheckInstruction({"f32[4]"},
+                            absl::StrCat("collective-permute(p0), source_target_pairs=", pairs));
+  };
+  EXPECT_EQ(check("{{0,1},{1,0}}"), "f32[4]");
+  EXPECT_THAT(check("{{0,1},{2,1}}"), HasSubstr("device 1 receives twice"));
+  EXPECT_THAT(check("{{0,1},{0,2}}"), HasSubstr("device 0 sends twice"));
+  const auto check_slices = [](absl::string_view pairs, absl::string_view sizes) {
+    return CheckInstruction({"f32[4]", "((s32[]), (s32[]))"},
+                            absl::StrCat("collective-permute(p0, p0, p1, p1), source_target_pairs=",
+                                         pairs, ", slice_sizes=", sizes));
+  };
+  EXPECT_EQ(check_slices("{{0,1},{0,2}}", "{{1},{1}}"), "f32[4]");
+  EXPECT_THAT(check_slices("{{0,1},{0,2}}", "{{1}}"), HasSubstr("device 0 sends twice"));
+  EXPECT_THAT(check_slices("{{0,1},{0,2},{0,3}}", "{{1},{1}}"),
+              HasSubstr("device 0 sends more often than there are slices"));
 }
 
 TEST(SourceTargetPairsTest, ErrorsHaveTheirPlace) {

@@ -287,10 +287,10 @@ TEST(ProtoReaderTest, ThreadsOfTheDeviceItselfAreNotNamed) {
 TEST(ProtoReaderErrorTest, NamesTheByteTheFieldsAndTheInstruction) {
   // 20 bytes before it, as laid out by hand: name of the module (3), key and length of the
   // computation (2), its name (3); then the first instruction.
-  const std::string error = MessageError(ModuleOf({InstructionMessage(1, "x", "negative")}, 1));
+  const std::string error = MessageError(ModuleOf({InstructionMessage(1, "x", "not-1!")}, 1));
   EXPECT_EQ(error,
             "f.pb: error: byte 10, computations[0].instructions[0] (instruction 'x'): expected an "
-            "opcode, found 'negative'");
+            "opcode, found 'not-1!'");
 }
 
 TEST(ProtoReaderErrorTest, OperandsComeBefore) {
@@ -444,10 +444,6 @@ TEST(ProtoReaderErrorTest, AttributesAreThoseThatTextCanHave) {
   EXPECT_THAT(ErrorOfInstruction(
                   InstructionMessage(2, "r", "all-reduce", {1}).Message(49, W().Packed(1, {0, 0}))),
               HasSubstr("device 0 is in two places"));
-  EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "r", "collective-permute", {1})
-                                     .Message(52, W().Integer(1, 1))
-                                     .Message(52, W().Integer(1, 1).Integer(2, 1))),
-              HasSubstr("device 1 sends twice"));
   EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "n", "negate", {1})
                                      .Message(40, W().Integer(1, 3).Packed(3, {2}).Packed(4, {0}))),
               HasSubstr("sharding {devices=[2]0}: "));
@@ -462,6 +458,34 @@ TEST(ProtoReaderErrorTest, AttributesAreThoseThatTextCanHave) {
                   InstructionMessage(2, "n", "negate", {1})
                       .Message(68, W().Message(1, W().Bytes(1, "}, x=3, {a").Bytes(2, "v")))),
               HasSubstr("cannot be written as HLO text"));
+}
+
+TEST(ProtoReaderTest, OpcodesThatAreNotKnownKeepTheirSpelling) {
+  ExpectReadAs(
+      ModuleOf({ParameterMessage(1, "p"), InstructionMessage(2, "r", "frob.x-start", {1, 1})
+                                              .Integer(26, 5)
+                                              .Message(49, W().Packed(1, {0, 1}))},
+               2),
+      "HloModule m\nENTRY e {\n"
+      "p = f32[4]{0} parameter(0)\n"
+      "ROOT r = f32[4]{0} frob.x-start(p, p), channel_id=5, replica_groups={{0,1}} }");
+  // Text could not spell these, or would mean something else.
+  for (const std::string_view opcode :
+       {"", "a b", "a(", "9", "<b>", "\x1b[31m", "custom-call-start", "add-done"}) {
+    EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "r", opcode, {1})),
+                HasSubstr("expected an opcode, found '"))
+        << opcode;
+  }
+}
+
+// Whether an operand says who the root is follows from the number of operands.
+TEST(ProtoReaderTest, RootsThatAreValues) {
+  const auto read = Read(ModuleOf({ParameterMessage(1, "p"), ParameterMessage(2, "q", 1),
+                                   InstructionMessage(3, "r", "collective-broadcast", {1, 2})},
+                                  3));
+  ASSERT_NE(read, nullptr);
+  EXPECT_TRUE(
+      read->entry_computation()->root_instruction()->GetBool(AttributeKey::kHasDynamicRoot));
 }
 
 TEST(ProtoReaderErrorTest, TheLabelsOfAConvolutionAreDistinctAndNear) {

@@ -341,6 +341,45 @@ TEST(Feature35OldForms, VectorStartIndicesAndScalarBroadcast) {
   EXPECT_THAT(Root(*module).dynamic_slice_sizes(), ElementsAre(2, 2));
 }
 
+// Whatever brackets and strings hold together is kept, and what follows is read.
+TEST(Attributes, ThoseThatAreNotKnownAreKept) {
+  for (const absl::string_view value :
+       {"3", "a.b-c", "-1.5e-3", "1x2_3", "f32[3]{1,0:T(8)}", "[2,4]<=[8]", "[{1,2},(3, 4)]",
+        "a->b", "%x", "{a={b}, c}T(1,0)", "\"a, b\"", "x(1, [2])", "mesh['x'=2]", "a|b", "<4>",
+        "//no"}) {
+    if (value == "//no") continue;  // A comment.
+    ExpectKeptAsText("frob", value);
+  }
+  // On the same line as the next instruction.
+  const auto module = RoundTrip(
+      Entry("p = f32[2] parameter(0), frob=[1, 2] x = f32[2] negate(p), frob=a.b ROOT r = f32[2] "
+            "negate(x), frob={1}"));
+  ASSERT_NE(module, nullptr);
+  EXPECT_EQ(module->entry_computation()->instruction_count(), 3);
+  EXPECT_THAT(AttributeError("negate", "frob=[1, (2]"), HasSubstr("not balanced"));
+  EXPECT_THAT(AttributeError("negate", "frob="), HasSubstr("expected a value"));
+  EXPECT_THAT(AttributeError("negate", "frob=, a=1"), HasSubstr("expected a value"));
+}
+
+TEST(Opcodes, ThoseThatAreNotKnownAreKept) {
+  const auto module = RoundTrip(
+      Entry("p = f32[2] parameter(0)\n"
+            "f = (f32[2], token[]) frob.x-start(p, p), channel_id=3, to_apply={ ROOT q = f32[] "
+            "parameter(0) }\n"
+            "u = f32[2]{0} unknown(f32[2] opaque(p))\n"
+            "ROOT d = f32[2] frob.x-done(f, u), metadata={op_name=\"d\"}"));
+  ASSERT_NE(module, nullptr);
+  const HloComputation& entry = *module->entry_computation();
+  const HloInstruction& start = *entry.FindInstruction("f");
+  EXPECT_EQ(start.opcode(), HloOpcode::kUnknown);
+  EXPECT_EQ(start.opcode_name(), "frob.x-start");
+  EXPECT_EQ(start.called_computations().size(), 1u);
+  EXPECT_EQ(entry.FindInstruction("opaque")->opcode_name(), "opaque");
+  EXPECT_EQ(entry.FindInstruction("u")->opcode_name(), "unknown");
+  EXPECT_EQ(Root(*module).ToString(), "%d = f32[2] frob.x-done(%f, %u), metadata={op_name=\"d\"}");
+  EXPECT_EQ(Root(*module).metadata().op_name, "d");
+}
+
 TEST(Attributes, TwiceOrMalformedAreErrors) {
   EXPECT_THAT(AttributeError("negate", "dimensions={0}, dimensions={0}"),
               HasSubstr("attribute 'dimensions' is given twice"));

@@ -63,7 +63,7 @@ TEST(Feature03SeveralModules, AreSplitAtSeparatorLinesAndKeepTheirNames) {
 
 TEST(Feature03SeveralModules, AfterAnErrorParsingGoesOnWithTheNext) {
   const auto modules = ParseModules({"f.hlo",
-                                     "HloModule a\nENTRY e { p = f32[] nonsense(0) }\n"
+                                     "HloModule a\nENTRY e { p = f32[] nonsense }\n"
                                      "// -----\n"
                                      "HloModule b\nENTRY e { p = s8[] parameter(0) }\n"
                                      "// -----\n"

@@ -58,8 +58,12 @@ TEST(Feature36Errors, SayWhatWasExpected) {
   EXPECT_THAT(ErrorOf("HloModule m"), HasSubstr("expected a computation, found the end"));
   EXPECT_THAT(ErrorOf("HloModule m\nENTRY e { }"),
               HasSubstr("expected an instruction; a computation has at least one"));
-  EXPECT_THAT(ErrorOf(Entry("p = f32[] foo(0)")), HasSubstr("expected an opcode, found 'foo'"));
-  EXPECT_THAT(ErrorOf(Entry("p = f32[] constant-start(0)")), HasSubstr("expected an opcode"));
+  EXPECT_THAT(ErrorOf(Entry("p = f32[] foo")), HasSubstr("expected an opcode, found 'foo'"));
+  EXPECT_THAT(
+      ErrorOf(Entry("p = foo()")),
+      HasSubstr("expected an opcode, found 'foo'; the result of an opcode that is not known "
+                "needs its shape before it"));
+  EXPECT_THAT(ErrorOf(Entry("p = f32[] constant-start(0)")), HasSubstr("expected an operand"));
   EXPECT_THAT(ErrorOf(Entry("p = f32[] add(a b)")), HasSubstr("'a' is not defined"));
   EXPECT_THAT(ErrorOf(Entry("p = f32[] parameter(0)\nc = f32[] call(p), "
                             "called_computations={ { x = f32[] parameter(0) }, %y }")),

@@ -116,7 +116,9 @@ TEST(AsyncShapeTest, TheStateHoldsOperandsAndResult) {
                                "((f32[3]), f32[3]) async-start(p0, p1), calls=plus", kPlus),
               HasSubstr("give ((f32[3], f32[3]), f32[3])"));
   EXPECT_THAT(CheckInstruction({"f32[3]"}, "f32[3] async-start(p0), calls=plus", kPlus),
-              HasSubstr("should take 1 parameter and takes 2"));
+              HasSubstr("give ((f32[3]), f32[3])"));
+  EXPECT_THAT(CheckInstruction({"f32[3]"}, "async-start(p0, p0, p0), calls=plus", kPlus),
+              HasSubstr("operand 2 is bound to parameter 2 of computation 'plus', which takes 2"));
   const std::string state = "((f32[3]), f32[5], u32[])";
   EXPECT_EQ(CheckInstruction({state}, "async-update(p0)"), state);
   EXPECT_EQ(CheckInstruction({state}, "async-done(p0)"), "f32[5]");
@@ -172,11 +174,66 @@ TEST(PassingOnShapeTest, ValuesKeepTheirShape) {
   EXPECT_EQ(CheckInstruction({"(f32[3], s8[])"}, "copy(p0)"), "(f32[3], s8[])");
 }
 
+// x: f32[3] and y: s8[] are bound to the parameters of f, one after another.
+std::string CheckSteps(absl::string_view steps) {
+  const auto module = ParseModule(absl::StrCat(R"(
+      f { a = f32[3] parameter(0) b = s8[] parameter(1) ROOT n = f32[3] negate(a) }
+      ENTRY e { x = f32[3] parameter(0) y = s8[] parameter(1)
+      )",
+                                               steps, "}"));
+  const absl::Status status = module.ok() ? VerifyModule(**module) : module.status();
+  return std::string(status.message());
+}
+
+TEST(AsyncShapeTest, StepsBindOperands) {
+  EXPECT_EQ(CheckSteps(R"(
+      s = ((), (), u32[]) async-start(), calls=f
+      u = ((f32[3]), (), u32[]) async-update(s, x)
+      p = ((f32[3]), (), u32[]) async-update(u)
+      v = ((f32[3], s8[]), f32[3], u32[]) async-update(p, y)
+      ROOT d = f32[3] async-done(v))"),
+            "");
+  // Where the start is not to be seen.
+  EXPECT_EQ(CheckInstruction({"((f32[3]), (), u32[])", "s8[]"},
+                             "((f32[3], s8[]), f32[9], u32[]) async-update(p0, p1)"),
+            "((f32[3], s8[]), f32[9], u32[])");
+  EXPECT_EQ(CheckInstruction({"((f32[3]), f32[2], u32[])", "s8[]"}, "async-update(p0, p1)"),
+            "((f32[3], s8[]), f32[2], u32[])");
+  EXPECT_THAT(CheckInstruction({"((f32[3]), f32[2], u32[])", "s8[]"},
+                               "((f32[3], s8[]), f32[9], u32[]) async-update(p0, p1)"),
+              HasSubstr("give ((f32[3], s8[]), f32[2], u32[])"));
+  EXPECT_THAT(CheckInstruction({"(f32[3], f32[2])", "s8[]"}, "async-update(p0, p1)"),
+              HasSubstr("element 0 of the operand is no tuple of operands"));
+  EXPECT_THAT(CheckInstruction({}, "async-update()"), HasSubstr("takes at least one operand"));
+}
+
+TEST(AsyncShapeTest, StepsBindWhatTheComputationTakes) {
+  const std::string start = "s = ((f32[3]), f32[3], u32[]) async-start(x), calls=f\n";
+  EXPECT_THAT(CheckSteps(start + "ROOT d = f32[3] async-done(s)"),
+              HasSubstr("computation 'f' takes 2 parameters, of which 1 is bound"));
+  EXPECT_THAT(CheckSteps(start + "ROOT u = ((f32[3], f32[3]), f32[3], u32[]) async-update(s, x)"),
+              HasSubstr("parameter 1 of computation 'f' is s8[] and is given f32[3]"));
+  EXPECT_THAT(CheckSteps(start + "ROOT u = ((f32[3], s8[], s8[]), f32[3], u32[]) "
+                                 "async-update(s, y, y)"),
+              HasSubstr("operand 2 is bound to parameter 2 of computation 'f', which takes 2"));
+  EXPECT_THAT(CheckSteps(start + "ROOT u = ((s8[], s8[]), f32[3], u32[]) async-update(s, y)"),
+              HasSubstr("give ((f32[3], s8[]), f32[3], u32[])"));
+  // When all operands are bound there is a result.
+  EXPECT_THAT(CheckSteps("s = ((f32[3]), (), u32[]) async-start(x), calls=f\n"
+                         "ROOT u = ((f32[3], s8[]), (), u32[]) async-update(s, y)"),
+              HasSubstr("instruction 'u' (async-update) has shape"));
+  // Through barriers and tuples.
+  EXPECT_THAT(CheckSteps(start + R"(b = ((f32[3]), f32[3], u32[]) opt-barrier(s)
+      t = (s8[], ((f32[3]), f32[3], u32[])) tuple(y, b)
+      g = ((f32[3]), f32[3], u32[]) get-tuple-element(t), index=1
+      ROOT d = f32[3] async-done(g))"),
+              HasSubstr("computation 'f' takes 2 parameters, of which 1 is bound"));
+}
+
 TEST(TokenShapeTest, OrderingOperationsTakeTokens) {
   EXPECT_EQ(CheckInstruction({}, "after-all()"), "token[]");
   EXPECT_EQ(CheckInstruction({"token[]", "token[]"}, "after-all(p0, p1)"), "token[]");
-  EXPECT_THAT(CheckInstruction({"token[]", "f32[]"}, "after-all(p0, p1)"),
-              HasSubstr("operand 1 is not a token"));
+  EXPECT_EQ(CheckInstruction({"token[]", "f32[]"}, "after-all(p0, p1)"), "token[]");
   EXPECT_EQ(CheckInstruction({"f32[3]", "token[]"}, "add-dependency(p0, p1)"), "f32[3]");
   EXPECT_THAT(CheckInstruction({"f32[3]", "f32[3]"}, "add-dependency(p0, p1)"),
               HasSubstr("operand 1 is not a token"));

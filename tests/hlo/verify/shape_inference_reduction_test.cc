@@ -287,8 +287,12 @@ TEST(ScanShapeTest, OperandsAndFunctionFit) {
               HasSubstr("operands 0 and 1 differ in the size of dimension 0"));
   EXPECT_THAT(check({"f32[5,2]", "f32[3]"}, "dimensions={0}, num_carries=1, to_apply=step"),
               HasSubstr("parameter 0 of computation 'step' is f32[3] and is given f32[2]"));
-  EXPECT_THAT(check({"f32[5]", "f32[]"}, "dimensions={0}, num_carries=1, to_apply=add_f32"),
-              HasSubstr("should yield a tuple that ends with 1 carries"));
+  // An array alone is the only carry, or the only output.
+  EXPECT_EQ(check({"f32[5]", "f32[]"}, "dimensions={0}, num_carries=1, to_apply=add_f32"), "f32[]");
+  EXPECT_EQ(check({"f32[5]", "f32[5]"}, "dimensions={0}, num_carries=0, to_apply=add_f32"),
+            "f32[5]");
+  EXPECT_THAT(check({"f32[]", "f32[]"}, "dimensions={0}, num_carries=2, to_apply=add_f32"),
+              HasSubstr("num_carries=2"));
   EXPECT_THAT(check({"f32[5,3]", "()"}, "dimensions={0}, num_carries=1, to_apply=step"),
               HasSubstr("not an array"));
   EXPECT_THAT(check({"f32[5,3]", "f32[3]"}, "dimensions={0}, num_carries=1"),

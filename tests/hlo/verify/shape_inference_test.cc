@@ -80,7 +80,7 @@ TEST(ShapeInferenceTest, OnlyTheseOperationsDoWithoutOperands) {
     EXPECT_EQ(CheckShape(*i).ok(), opcode == HloOpcode::kCustomCall) << OpcodeName(opcode);
     if (InferShape(*i).ok()) inferred.emplace_back(OpcodeName(opcode));
   }
-  EXPECT_THAT(inferred, ElementsAre("after-all", "partition-id", "replica-id",
+  EXPECT_THAT(inferred, ElementsAre("after-all", "async-start", "partition-id", "replica-id",
                                     "rng-get-and-update-state", "tuple"));
 }
 

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "tests/reference/execute/operations.h"
 #include "xla_indexing/hlo/devices/collective.h"
+#include "xla_indexing/hlo/model/async_steps.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/model/module.h"
@@ -182,6 +183,12 @@ class Steps {
       case HloOpcode::kCall:
       case HloOpcode::kFusion:
         break;
+      case HloOpcode::kAsyncUpdate: {
+        if (instruction.operand_count() == 1) return absl::OkStatus();
+        const HloInstruction* start = AsyncStartOf(instruction);
+        if (start == nullptr) return CannotTake(instruction, "its async-start is not to be seen");
+        return AddCalls(*start, on_all_devices, steps);
+      }
       case HloOpcode::kAsyncStart:
       case HloOpcode::kConditional:
         on_all_devices = false;

@@ -13,6 +13,7 @@
 #include "tests/reference/execute/value.h"
 #include "tests/reference/judge/dependence.h"
 #include "tests/reference/judge/tiled_layout.h"
+#include "xla_indexing/hlo/model/async_steps.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
@@ -44,7 +45,6 @@ std::vector<int64_t> MovedOperands(const HloInstruction& instruction) {
   switch (instruction.opcode()) {
     case HloOpcode::kAddDependency:
     case HloOpcode::kAsyncDone:
-    case HloOpcode::kAsyncUpdate:
     case HloOpcode::kBitcast:
     case HloOpcode::kBitcastConvert:
     case HloOpcode::kBroadcast:
@@ -63,6 +63,7 @@ std::vector<int64_t> MovedOperands(const HloInstruction& instruction) {
     case HloOpcode::kTranspose:
       return {0};
     case HloOpcode::kAsyncStart:
+    case HloOpcode::kAsyncUpdate:
     case HloOpcode::kConcatenate:
     case HloOpcode::kOptBarrier:
     case HloOpcode::kTuple: {
@@ -91,13 +92,19 @@ std::vector<int64_t> MovedOperands(const HloInstruction& instruction) {
   }
 }
 
-// Whether a leaf of an async-start has elements of an operand: it is one, or what the computation moves
-// of it.
-bool IsMovedByAsyncStart(const HloInstruction& start, int64_t leaf, int64_t operand_number) {
-  for (const HloInstruction* operand : start.operands()) leaf -= operand->shape().LeafCount();
+// Whether a leaf of a step of an asynchronous operation has elements of an operand: it is one, or what the
+// computation moves of it.
+bool IsMovedByAsyncStep(const HloInstruction& step, int64_t leaf, int64_t operand_number) {
+  const bool is_update = step.opcode() == HloOpcode::kAsyncUpdate;
+  if (is_update && step.operand_count() == 1) return true;
+  leaf -= step.shape().tuple_element(0).LeafCount();
   if (leaf < 0) return true;
-  const HloInstruction* i = start.calls()->root_instruction();
-  if (leaf >= i->shape().LeafCount()) return false;
+  if (leaf >= step.shape().tuple_element(1).LeafCount()) return is_update && operand_number == 0;
+  const HloComputation& computation = *AsyncStartOf(step)->calls();
+  if (BoundOperands(step.shape()) != static_cast<int64_t>(computation.parameters().size())) {
+    return false;
+  }
+  const HloInstruction* i = computation.root_instruction();
   if (i->opcode() == HloOpcode::kTuple) {
     if (leaf >= i->operand_count()) return false;
     i = i->operand(leaf);
@@ -107,7 +114,9 @@ bool IsMovedByAsyncStart(const HloInstruction& start, int64_t leaf, int64_t oper
     if (moved.size() != 1 || i->operand_count() != 1 || !i->shape().IsArray()) return false;
     i = i->operand(0);
   }
-  return i->parameter_number() == operand_number;
+  if (!is_update) return i->parameter_number() == operand_number;
+  const int64_t before = BoundOperands(step.operand(0)->shape());
+  return std::max<int64_t>(i->parameter_number() - before + 1, 0) == operand_number;
 }
 
 // Whether elements of the operand have another type than those of the result, where a change of precision is
@@ -142,8 +151,8 @@ bool AreMoved(const HloInstruction& i, const LeafPair& pair,
       pair.operand != pair.output_leaf) {
     return false;
   }
-  if (i.opcode() == HloOpcode::kAsyncStart &&
-      !IsMovedByAsyncStart(i, pair.output_leaf, pair.operand)) {
+  if ((i.opcode() == HloOpcode::kAsyncStart || i.opcode() == HloOpcode::kAsyncUpdate) &&
+      !IsMovedByAsyncStep(i, pair.output_leaf, pair.operand)) {
     return false;
   }
   return std::find(moved_operands.begin(), moved_operands.end(), pair.operand) !=

@@ -95,8 +95,6 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
       return MakeValue(instruction.shape());
     case HloOpcode::kAsyncDone:
       return AsyncDone(instruction, operands);
-    case HloOpcode::kAsyncUpdate:
-      return AsyncUpdate(operands);
     case HloOpcode::kBatchNormGrad:
       return BatchNormGrad(instruction, operands);
     case HloOpcode::kBatchNormInference:
@@ -252,6 +250,8 @@ absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operan
     switch (instruction.opcode()) {
       case HloOpcode::kAsyncStart:
         return AsyncStart(instruction, operands, run);
+      case HloOpcode::kAsyncUpdate:
+        return AsyncUpdate(instruction, operands, run);
       case HloOpcode::kCall:
       case HloOpcode::kFusion:
         return Call(instruction, operands, run);

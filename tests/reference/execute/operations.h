@@ -83,7 +83,6 @@ Array SelectAndScatter(const HloInstruction& instruction, Operands operands);
 // transfer.cc: operations that hand arrays on.
 Value CopyStart(Operands operands);
 Value CopyDone(const HloInstruction& instruction, Operands operands);
-Value AsyncUpdate(Operands operands);
 Value AsyncDone(const HloInstruction& instruction, Operands operands);
 Value Send(const HloInstruction& instruction, Operands operands);
 Value RecvDone(const HloInstruction& instruction, Operands operands);
@@ -93,6 +92,7 @@ Value RecvDone(const HloInstruction& instruction, Operands operands);
 using Run = absl::FunctionRef<absl::StatusOr<Value>(const HloComputation& computation,
                                                     Operands arguments, int64_t number)>;
 absl::StatusOr<Value> AsyncStart(const HloInstruction& instruction, Operands operands, Run run);
+absl::StatusOr<Value> AsyncUpdate(const HloInstruction& instruction, Operands operands, Run run);
 absl::StatusOr<Value> Call(const HloInstruction& instruction, Operands operands, Run run);
 absl::StatusOr<Value> Conditional(const HloInstruction& instruction, Operands operands, Run run);
 // loop.cc. ResourceExhausted where the loop does not end after kMaxIterations.

@@ -95,11 +95,13 @@ absl::StatusOr<InstructionIndexing> IndexingOf(const HloInstruction& instruction
 }
 
 // What no union of affine maps says exactly: where none of many windows is; and what differs with
-// how many windows are in one place.
+// how many windows are in one place. And what is undefined, or may be of any device of a group.
 constexpr absl::string_view kAllowedReasons[] = {
     "elements that the updates overwrite are not read",
     "what the combiner reads differs with the number of updates",
-    "rows that a device sends are not read"};
+    "rows that a device sends are not read",
+    "elsewhere than on the root the result is undefined",
+    "which device is the root is a value"};
 
 // The beginnings of reasons: loops of numbers of iterations or maps that are too many or not known, as
 // those of one iteration may be, and custom calls without a rule.

@@ -1,6 +1,7 @@
 // Operations across replicas. A device takes part in one group at most; its position is its place
 // in that group.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -252,6 +253,25 @@ void RaggedAllToAll(const Group& group, int64_t receiver, const DeviceArrays& op
   for (Element& element : result->elements()) element.sources.AddAll(places);
 }
 
+// The root of a group, and what says so: element `number` of the last operand, or its only one, is taken
+// for a position in the group.
+struct Root {
+  int64_t device = 0;
+  SourceSet sources;
+};
+
+Root RootOf(const HloInstruction& instruction, const Group& group, size_t number,
+            const std::vector<const Array*>& operands) {
+  Root root = {group[0], {}};
+  if (!instruction.GetBool(AttributeKey::kHasDynamicRoot)) return root;
+  const std::vector<Element>& elements = operands.back()->elements();
+  const Element& element = elements.size() == 1 ? elements[0] : elements[number];
+  const Integer last = static_cast<int64_t>(group.size()) - 1;
+  root.device = group[static_cast<size_t>(std::clamp<Integer>(*element.value, 0, last))];
+  root.sources = element.sources;
+  return root;
+}
+
 // The result proper of one device.
 Value ResultOf(const HloInstruction& instruction, const Shape& shape, int64_t device,
                const DeviceArrays& operands, const std::vector<Group>& groups,
@@ -288,7 +308,23 @@ Value ResultOf(const HloInstruction& instruction, const Shape& shape, int64_t de
         }
         break;
       case HloOpcode::kCollectiveBroadcast:
-        if (!group.empty()) array.elements() = operands[group[0]][number]->elements();
+        if (!group.empty()) {
+          const Root root = RootOf(instruction, group, number, operands[device]);
+          array.elements() = operands[root.device][number]->elements();
+          for (Element& element : array.elements()) element.sources.AddAll(root.sources);
+        }
+        break;
+      case HloOpcode::kCollectiveReduce:
+        if (!group.empty()) {
+          // Elsewhere than on the root the values are whatever they are.
+          const Root root = RootOf(instruction, group, number, operands[device]);
+          if (root.device == device) {
+            ForEachIndex(array.sizes(), [&](const Index& index) {
+              array.at(index) = Sum(group, operands, number, index);
+            });
+          }
+          for (Element& element : array.elements()) element.sources.AddAll(root.sources);
+        }
         break;
       case HloOpcode::kRaggedAllToAll:
         RaggedAllToAll(group, device, operands, &array);

@@ -3,10 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tests/reference/execute/operations.h"
 #include "tests/reference/execute/value.h"
+#include "xla_indexing/hlo/model/async_steps.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/attribute.h"
@@ -18,17 +21,68 @@ absl::StatusOr<Value> Call(const HloInstruction& instruction, Operands operands,
   return run(*instruction.called_computations()[0], operands, 0);
 }
 
+namespace {
+
+void Append(const Value& arrays, Value* value) {
+  value->insert(value->end(), arrays.begin(), arrays.end());
+}
+
+Value ElementOf(const Shape& tuple, int64_t element, const Value& value) {
+  const auto begin = value.begin() + tuple.FirstLeafOfElement(element);
+  return Value(begin, begin + tuple.tuple_element(element).LeafCount());
+}
+
+// What the computation yields if these are all operands that it takes.
+absl::StatusOr<Value> ResultOfAsync(const HloComputation& computation, const Shape& result,
+                                    const std::vector<Value>& bound, Run run) {
+  if (bound.size() != computation.parameters().size()) return MakeValue(result);
+  std::vector<const Value*> operands;
+  for (const Value& operand : bound) operands.push_back(&operand);
+  return run(computation, operands, 0);
+}
+
+}  // namespace
+
 // ((operands..), what the computation yields, contexts..)
 absl::StatusOr<Value> AsyncStart(const HloInstruction& instruction, Operands operands, Run run) {
-  absl::StatusOr<Value> result = run(*instruction.calls(), operands, 0);
+  std::vector<Value> bound;
+  for (const Value* operand : operands) bound.push_back(*operand);
+  const Shape& shape = instruction.shape();
+  absl::StatusOr<Value> result =
+      ResultOfAsync(*instruction.calls(), shape.tuple_element(1), bound, run);
   if (!result.ok()) return result;
   Value value;
-  for (const Value* operand : operands) value.insert(value.end(), operand->begin(), operand->end());
-  value.insert(value.end(), result->begin(), result->end());
-  const auto elements = instruction.shape().tuple_elements();
-  for (size_t i = 2; i < elements.size(); ++i) {
-    const Value context = MakeValue(elements[i]);
-    value.insert(value.end(), context.begin(), context.end());
+  for (const Value& operand : bound) Append(operand, &value);
+  Append(*result, &value);
+  for (size_t i = 2; i < shape.tuple_elements().size(); ++i) {
+    Append(MakeValue(shape.tuple_element(i)), &value);
+  }
+  return value;
+}
+
+// The state with more operands; with the last of them the computation runs.
+absl::StatusOr<Value> AsyncUpdate(const HloInstruction& instruction, Operands operands, Run run) {
+  if (operands.size() == 1) return *operands[0];
+  const Shape& before = instruction.operand(0)->shape();
+  const Shape& shape = instruction.shape();
+  const HloInstruction* start = AsyncStartOf(instruction);
+  if (start == nullptr) {
+    return absl::UnimplementedError("an async-update whose async-start is not to be seen");
+  }
+  std::vector<Value> bound;
+  const Shape& operands_before = before.tuple_element(0);
+  const Value values_before = ElementOf(before, 0, *operands[0]);
+  for (int64_t i = 0; i < static_cast<int64_t>(operands_before.tuple_elements().size()); ++i) {
+    bound.push_back(ElementOf(operands_before, i, values_before));
+  }
+  for (const Value* operand : operands.subspan(1)) bound.push_back(*operand);
+  absl::StatusOr<Value> result = ResultOfAsync(*start->calls(), shape.tuple_element(1), bound, run);
+  if (!result.ok()) return result;
+  Value value;
+  for (const Value& operand : bound) Append(operand, &value);
+  Append(*result, &value);
+  for (size_t i = 2; i < shape.tuple_elements().size(); ++i) {
+    Append(ElementOf(before, i, *operands[0]), &value);
   }
   return value;
 }

@@ -49,8 +49,10 @@ std::optional<int64_t> HandedOn(const HloInstruction* instruction, int64_t leaf)
       case HloOpcode::kSend:
         if (leaf >= operand->shape().LeafCount()) return std::nullopt;
         break;
-      case HloOpcode::kAddDependency:
       case HloOpcode::kAsyncUpdate:
+        if (instruction->operand_count() > 1) return std::nullopt;
+        break;
+      case HloOpcode::kAddDependency:
       case HloOpcode::kCopy:
       case HloOpcode::kCopyDone:
       case HloOpcode::kDomain:

@@ -36,8 +36,6 @@ Value CopyDone(const HloInstruction& instruction, Operands operands) {
   return ElementOf(instruction.operand(0)->shape(), 0, *operands[0]);
 }
 
-Value AsyncUpdate(Operands operands) { return *operands[0]; }
-
 Value AsyncDone(const HloInstruction& instruction, Operands operands) {
   return ElementOf(instruction.operand(0)->shape(), 1, *operands[0]);
 }

@@ -300,13 +300,22 @@ RandomValue AddPermute(HloOpcode opcode, RandomComputation* c) {
   return AddDone("collective-permute-done", value, operands[0].shape, c);
 }
 
-RandomValue AddBroadcast(RandomComputation* c) {
+// From the root of each group, or to it.
+RandomValue AddWithRoot(bool reduces, RandomComputation* c) {
   const Ids ids = RandomIds(/*has_global_ids=*/false, c);
-  const std::vector<RandomValue> operands = OneOrTwo(c);
-  const std::string groups = c->random().OneIn(2) ? RandomUnequalGroups(ids, /*all=*/false, c)
-                                                  : RandomGroups(ids, c).attribute;
-  return AddWithResults("collective-broadcast", operands, ShapesOf(operands),
-                        absl::StrCat(ids.attributes, groups), false, false, c);
+  std::vector<RandomValue> operands = OneOrTwo(c);
+  const std::vector<Shape> results = ShapesOf(operands);
+  std::string attributes = ids.attributes;
+  absl::StrAppend(&attributes, c->random().OneIn(2) ? RandomUnequalGroups(ids, /*all=*/false, c)
+                                                    : RandomGroups(ids, c).attribute);
+  if (reduces) absl::StrAppend(&attributes, ", to_apply=", AddSumReducer(c));
+  if (c->random().OneIn(3)) {
+    const int64_t count = c->random().OneIn(2) ? 1 : static_cast<int64_t>(operands.size());
+    operands.push_back(c->Integers(Shape::Array(ElementType::kS32, {count})));
+    absl::StrAppend(&attributes, ", has_dynamic_root=true");
+  }
+  return AddWithResults(reduces ? "collective-reduce" : "collective-broadcast", operands, results,
+                        attributes, false, false, c);
 }
 
 RandomValue AddAllToAll(RandomComputation* c) {
@@ -369,7 +378,8 @@ RandomValue AddRandomCollective(HloOpcode opcode, RandomComputation* c) {
     case HloOpcode::kAllToAll:
       return AddAllToAll(c);
     case HloOpcode::kCollectiveBroadcast:
-      return AddBroadcast(c);
+    case HloOpcode::kCollectiveReduce:
+      return AddWithRoot(opcode == HloOpcode::kCollectiveReduce, c);
     case HloOpcode::kRaggedAllToAll:
       return AddRaggedAllToAll(c);
     case HloOpcode::kReduceScatter:

@@ -60,30 +60,66 @@ RandomValue ValueOfShape(const Shape& shape, RandomComputation* c) {
   return c->Add(shape, "tuple", elements);
 }
 
+// Binds operands from `first` on to the parameters that follow those of the state (none: a start): all of
+// them, or where `all` is false perhaps fewer. `bound`: what is bound afterwards.
+RandomValue AddRandomAsyncStep(const std::vector<Shape>& parameters, const Shape& result,
+                               const std::string& name, bool all, const RandomValue* state,
+                               size_t* bound, RandomComputation* c) {
+  const auto left = static_cast<int64_t>(parameters.size() - *bound);
+  int64_t count = left;
+  if (!all || c->random().OneIn(2)) count = c->random().Between(all ? left : 0, left);
+  std::vector<RandomValue> operands;
+  std::vector<Shape> shapes;
+  if (state != nullptr) {
+    operands.push_back(*state);
+    const auto before = state->shape.tuple_element(0).tuple_elements();
+    shapes.assign(before.begin(), before.end());
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    operands.push_back(Argument(parameters[(*bound)++], c));
+    shapes.push_back(operands.back().shape);
+  }
+  const bool is_late = *bound < parameters.size() && c->random().OneIn(3);
+  std::vector<Shape> elements = {Shape::Tuple(shapes), is_late ? Shape::Tuple({}) : result};
+  if (state == nullptr) {
+    for (int64_t i = c->random().Between(0, 2); i > 0; --i) {
+      elements.push_back(Shape::Scalar(ElementType::kU32));
+    }
+    return c->Add(Shape::Tuple(elements), "async-start", operands, absl::StrCat(", calls=", name));
+  }
+  const auto contexts = state->shape.tuple_elements().subspan(2);
+  elements.insert(elements.end(), contexts.begin(), contexts.end());
+  // What was there stays there.
+  if (!state->shape.tuple_element(1).tuple_elements().empty() ||
+      state->shape.tuple_element(1).IsArray() || operands.size() == 1) {
+    elements[1] = state->shape.tuple_element(1);
+  }
+  return c->Add(Shape::Tuple(elements), "async-update", operands);
+}
+
 // `(operand shapes.., ), result, contexts..`
-RandomValue AddRandomAsyncStart(RandomComputation* c) {
+RandomValue AddRandomAsyncSteps(bool starts_only, RandomComputation* c) {
   RandomComputation body(c->module(), &c->random(), /*reuse_percent=*/75, c->depth() + 1);
   AddRandomInstructions(1, 3, &body);
   const RandomValue root = RandomRoot(&body);
   const std::vector<Shape> parameters = body.parameters();
   const std::string name = body.Finish(root, /*is_entry=*/false);
-  std::vector<RandomValue> operands;
-  std::vector<Shape> shapes;
-  for (const Shape& parameter : parameters) {
-    operands.push_back(Argument(parameter, c));
-    shapes.push_back(operands.back().shape);
+  size_t bound = 0;
+  RandomValue state = AddRandomAsyncStep(parameters, root.shape, name,
+                                         /*all=*/c->random().OneIn(2), nullptr, &bound, c);
+  if (starts_only) return state;
+  while (bound < parameters.size()) {
+    if (c->random().OneIn(4)) state = c->Add(state.shape, "opt-barrier", {state});
+    state = AddRandomAsyncStep(parameters, root.shape, name, /*all=*/c->random().OneIn(2), &state,
+                               &bound, c);
   }
-  std::vector<Shape> state = {Shape::Tuple(shapes), root.shape};
-  for (int64_t i = c->random().Between(0, 2); i > 0; --i) {
-    state.push_back(Shape::Scalar(ElementType::kU32));
-  }
-  return c->Add(Shape::Tuple(state), "async-start", operands, absl::StrCat(", calls=", name));
+  return state;
 }
 
 }  // namespace
 
 RandomValue AddRandomAsync(HloOpcode opcode, RandomComputation* c) {
-  RandomValue state = AddRandomAsyncStart(c);
+  RandomValue state = AddRandomAsyncSteps(opcode == HloOpcode::kAsyncStart, c);
   if (opcode == HloOpcode::kAsyncStart) return state;
   if (opcode == HloOpcode::kAsyncUpdate || c->random().OneIn(2)) {
     state = c->Add(state.shape, "async-update", {state});

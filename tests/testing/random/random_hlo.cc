@@ -48,6 +48,7 @@ constexpr HloOpcode kOpcodes[] = {
     HloOpcode::kCollectivePermute,
     HloOpcode::kCollectivePermuteDone,
     HloOpcode::kCollectivePermuteStart,
+    HloOpcode::kCollectiveReduce,
     HloOpcode::kConcatenate,
     HloOpcode::kConditional,
     HloOpcode::kConstant,

@@ -226,10 +226,10 @@ bool IsDescription(AttributeKey key, HloOpcode opcode) {
       return true;
     case AttributeKey::kSharding:
     case AttributeKey::kFrontendAttributes:
-      return opcode != HloOpcode::kCustomCall;
+      return !IsOpaque(opcode);
     case AttributeKey::kBackendConfig:
       // That of a while may say how often it runs.
-      return opcode != HloOpcode::kCustomCall && opcode != HloOpcode::kWhile;
+      return !IsOpaque(opcode) && opcode != HloOpcode::kWhile;
     default:
       return false;
   }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -31,9 +33,9 @@ using shape_rules::Error;
 using shape_rules::OneOrTuple;
 using shape_rules::ShapesAgree;
 
-// Whether the operation has the attribute use_global_device_ids.
-bool HasGlobalDeviceIds(HloOpcode opcode) {
-  switch (opcode) {
+// Whether the operation has the attribute use_global_device_ids, false where it is left out.
+bool HasGlobalDeviceIds(const HloInstruction& i) {
+  switch (i.opcode()) {
     case HloOpcode::kAllGather:
     case HloOpcode::kAllGatherStart:
     case HloOpcode::kAllReduce:
@@ -41,8 +43,13 @@ bool HasGlobalDeviceIds(HloOpcode opcode) {
     case HloOpcode::kReduceScatter:
       return true;
     default:
-      return false;
+      return i.HasAttribute(AttributeKey::kUseGlobalDeviceIds);
   }
+}
+
+// Whether one device of each group is its root. Devices that no group names take no part.
+bool HasRoot(HloOpcode opcode) {
+  return opcode == HloOpcode::kCollectiveBroadcast || opcode == HloOpcode::kCollectiveReduce;
 }
 
 absl::StatusOr<DeviceIdSpace> IdSpaceOf(const HloInstruction& i) {
@@ -53,7 +60,7 @@ absl::StatusOr<DeviceIdSpace> IdSpaceOf(const HloInstruction& i) {
     if (*mode == "flattened_id") return DeviceIdSpace::kDevices;
   }
   const bool has_channel = i.GetInteger(AttributeKey::kChannelId).has_value();
-  if (!HasGlobalDeviceIds(i.opcode())) {
+  if (!HasGlobalDeviceIds(i)) {
     return has_channel ? DeviceIdSpace::kPartitions : DeviceIdSpace::kReplicas;
   }
   if (!i.GetBool(AttributeKey::kUseGlobalDeviceIds)) {
@@ -229,7 +236,7 @@ absl::Status SizesDifferError(const HloInstruction& i, const ReplicaGroups& grou
 absl::Status CheckGroupSize(const HloInstruction& i, const CollectiveGroups& collective,
                             const std::optional<AskedSize>& asked) {
   if (i.opcode() == HloOpcode::kAllReduce || i.opcode() == HloOpcode::kAllReduceStart ||
-      i.opcode() == HloOpcode::kCollectiveBroadcast) {
+      HasRoot(i.opcode())) {
     return absl::OkStatus();
   }
   const std::optional<int64_t> size = collective.GroupSize();
@@ -257,6 +264,24 @@ absl::Status CheckGroupSize(const HloInstruction& i, const CollectiveGroups& col
     if (!offsets.IsUnboundedDimension(0) && offsets.dimension(0) % *size != 0) {
       return Error(i, "operand 2, ", Brief(offsets), ", has no equal number of offsets for ", *size,
                    " devices");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// A device sends, and receives, at most once for each slice that is permuted in place.
+absl::Status CheckHowOften(const HloInstruction& i, absl::Span<const SourceTargetPair> pairs) {
+  int64_t slices = 1;
+  if (const absl::string_view lists = i.GetText(AttributeKey::kSliceSizes); !lists.empty()) {
+    slices = std::max<int64_t>(1, absl::c_count(lists, '{') - 1);
+  }
+  absl::flat_hash_map<int64_t, int64_t> sent;
+  absl::flat_hash_map<int64_t, int64_t> received;
+  const absl::string_view often = slices == 1 ? "twice" : "more often than there are slices";
+  for (const SourceTargetPair& pair : pairs) {
+    if (++sent[pair.source] > slices) return Error(i, "device ", pair.source, " sends ", often);
+    if (++received[pair.target] > slices) {
+      return Error(i, "device ", pair.target, " receives ", often);
     }
   }
   return absl::OkStatus();
@@ -297,12 +322,17 @@ bool IsCollective(HloOpcode opcode) {
     case HloOpcode::kCollectivePermute:
     case HloOpcode::kCollectivePermuteDone:
     case HloOpcode::kCollectivePermuteStart:
+    case HloOpcode::kCollectiveReduce:
     case HloOpcode::kRaggedAllToAll:
     case HloOpcode::kReduceScatter:
       return true;
     default:
       return false;
   }
+}
+
+bool HasDynamicRoot(const HloInstruction& i) {
+  return HasRoot(i.opcode()) && i.GetBool(AttributeKey::kHasDynamicRoot) && i.operand_count() > 0;
 }
 
 absl::StatusOr<CollectiveGroups> CollectiveGroupsOf(const HloInstruction& i) {
@@ -321,7 +351,7 @@ absl::StatusOr<CollectiveGroups> CollectiveGroupsOf(const HloInstruction& i) {
   } else {
     XLA_INDEXING_RETURN_IF_ERROR(
         FitNamedIds(i, "replica groups", CountOf(collective.groups), &collective));
-    if (i.opcode() != HloOpcode::kCollectiveBroadcast) {
+    if (!HasRoot(i.opcode())) {
       XLA_INDEXING_RETURN_IF_ERROR(CheckNoIdIsMissing(i, collective));
     }
   }
@@ -340,6 +370,7 @@ absl::StatusOr<CollectivePairs> CollectivePairsOf(const HloInstruction& i) {
   for (const SourceTargetPair& pair : collective.pairs) {
     count = std::max({count, pair.source + 1, pair.target + 1});
   }
+  XLA_INDEXING_RETURN_IF_ERROR(CheckHowOften(i, collective.pairs));
   XLA_INDEXING_RETURN_IF_ERROR(FitNamedIds(i, "source-target pairs", count, &collective));
   return collective;
 }

@@ -47,6 +47,10 @@ enum class DeviceIdSpace : uint8_t {
 // Whether an opcode is one of those that devices execute together, or the -start or -done of one.
 bool IsCollective(HloOpcode opcode);
 
+// Whether the last operand of a collective-broadcast or collective-reduce says which device of the group
+// is the root.
+bool HasDynamicRoot(const HloInstruction& i);
+
 // The devices of a module, and what the ids in an operation's groups or pairs are of. The number of
 // devices fits 64 bits.
 struct CollectiveIds {

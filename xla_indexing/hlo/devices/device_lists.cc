@@ -366,8 +366,6 @@ bool ReadReplicaGroups(Lexer& lexer, ReplicaGroups* groups) {
 }
 
 bool ReadSourceTargetPairs(Lexer& lexer, std::vector<SourceTargetPair>* pairs) {
-  absl::flat_hash_set<int64_t> sources;
-  absl::flat_hash_set<int64_t> targets;
   if (!lexer.Expect('{')) return false;
   if (lexer.Consume('}')) return true;
   do {
@@ -381,12 +379,6 @@ bool ReadSourceTargetPairs(Lexer& lexer, std::vector<SourceTargetPair>* pairs) {
     }
     for (const int64_t device : pair) {
       if (!CheckDevice(lexer, start, device)) return false;
-    }
-    if (!sources.insert(pair[0]).second) {
-      return lexer.FailAt(start, absl::StrCat("device ", pair[0], " sends twice"));
-    }
-    if (!targets.insert(pair[1]).second) {
-      return lexer.FailAt(start, absl::StrCat("device ", pair[1], " receives twice"));
     }
     pairs->push_back({pair[0], pair[1]});
   } while (lexer.Consume(','));

@@ -56,7 +56,7 @@ class HloComputation {
 
   // The instruction marked ROOT, else the last one; null only if there are no instructions.
   const HloInstruction* root_instruction() const;
-  void SetRoot(const HloInstruction* root) { root_ = root; }
+  void SetRoot(const HloInstruction* root);
 
   // The parameters by their numbers. A number that no parameter has leaves a null (the parser and
   // the verifier refuse that).

@@ -116,7 +116,7 @@ class Comparison {
   bool Instructions(const HloInstruction& a, const HloInstruction& b) {
     const std::string where = absl::StrCat("instruction ", a.name());
     if (!Text(where, "names", a.name(), b.name()) ||
-        !Text(where, "opcodes", OpcodeName(a.opcode()), OpcodeName(b.opcode()))) {
+        !Text(where, "opcodes", a.opcode_name(), b.opcode_name())) {
       return false;
     }
     if (a.shape() != b.shape()) {

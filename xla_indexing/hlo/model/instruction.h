@@ -46,6 +46,11 @@ class HloInstruction {
   HloInstruction& operator=(const HloInstruction&) = delete;
 
   HloOpcode opcode() const { return opcode_; }
+  // As in the text, also where the opcode is not known.
+  absl::string_view opcode_name() const {
+    return opcode_ == HloOpcode::kUnknown ? GetText(AttributeKey::kUnknownOpcode)
+                                          : OpcodeName(opcode_);
+  }
   absl::string_view name() const { return name_; }
   const Shape& shape() const { return *shape_; }
   // False only in a parser that has not inferred an omitted shape yet.
@@ -121,6 +126,10 @@ class HloInstruction {
   int64_t parameter_number() const;
   int64_t tuple_index() const;
   int64_t iota_dimension() const;
+  // Whether a convolution leaves out elements of an operand, and which of the kernel's where that alone
+  // is said.
+  bool is_sparse() const { return GetTextByName("sparsity_config").has_value(); }
+  std::optional<KernelSparsity> kernel_sparsity() const;
   // 1 where not given.
   int64_t feature_group_count() const;
   int64_t batch_group_count() const;
@@ -131,7 +140,8 @@ class HloInstruction {
   absl::string_view fusion_kind() const { return GetText(AttributeKey::kFusionKind); }
   absl::Span<const HloInstruction* const> control_predecessors() const;
 
-  // The computations that this instruction calls, in the order of its attributes.
+  // The computations that this instruction calls, in the order of its attributes; of an async-update that
+  // binds operands the one of its async-start.
   absl::Span<const HloComputation* const> called_computations() const {
     return called_computations_;
   }
@@ -176,6 +186,7 @@ class HloInstruction {
   // Takes an attribute whose value lies in the module's memory already.
   void AppendOwnedAttribute(const Attribute& attribute);
   void CollectCalledComputations();
+  bool BindsLate() const { return opcode_ == HloOpcode::kAsyncUpdate && operands_.size() > 1; }
   void AddUse(const Use& use);
 
   absl::string_view name_;

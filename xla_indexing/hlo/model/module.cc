@@ -12,13 +12,16 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/node_hash_set.h"
+#include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/model/arena.h"
+#include "xla_indexing/hlo/model/async_steps.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/model/instruction_names.h"
+#include "xla_indexing/hlo/text/parts/parse_attributes.h"
 #include "xla_indexing/hlo/text/parts/parse_metadata.h"
 
 namespace xla_indexing {
@@ -26,6 +29,7 @@ namespace {
 
 using internal::Arena;
 using internal::InstructionNames;
+using internal::ParseKernelSparsity;
 using internal::ParseMetadata;
 using internal::StackFrameTables;
 
@@ -180,6 +184,10 @@ int64_t HloInstruction::iota_dimension() const {
   return GetInteger(AttributeKey::kIotaDimension).value_or(-1);
 }
 
+std::optional<KernelSparsity> HloInstruction::kernel_sparsity() const {
+  return ParseKernelSparsity(GetTextByName("sparsity_config").value_or(""));
+}
+
 int64_t HloInstruction::feature_group_count() const {
   return GetInteger(AttributeKey::kFeatureGroupCount).value_or(1);
 }
@@ -220,6 +228,7 @@ std::vector<SourceFrame> HloInstruction::SourceFrames() const {
 }
 
 void HloInstruction::SetAttribute(AttributeKey key, const AttributeValue& value) {
+  parent_->parent_->MarkChanged();
   Attribute copy{key, AttributeName(key), std::visit(CopyInto{parent_->parent_->arena()}, value)};
   for (Attribute& attribute : absl::MakeSpan(attributes_, attribute_count_)) {
     if (attribute.key == key) {
@@ -240,6 +249,7 @@ void HloInstruction::SetTextAttribute(absl::string_view name, absl::string_view 
     SetAttribute(*key, text);
     return;
   }
+  parent_->parent_->MarkChanged();
   Arena& arena = parent_->parent_->arena();
   for (Attribute& attribute : absl::MakeSpan(attributes_, attribute_count_)) {
     if (attribute.name == name) {
@@ -250,7 +260,10 @@ void HloInstruction::SetTextAttribute(absl::string_view name, absl::string_view 
   AppendOwnedAttribute({AttributeKey::kOther, arena.CopyString(name), arena.CopyString(text)});
 }
 
-void HloInstruction::SetShape(const Shape& shape) { shape_ = parent_->parent_->InternShape(shape); }
+void HloInstruction::SetShape(const Shape& shape) {
+  parent_->parent_->MarkChanged();
+  shape_ = parent_->parent_->InternShape(shape);
+}
 
 void HloInstruction::SetOwnedAttributes(absl::Span<const Attribute> attributes) {
   if (attributes.empty()) return;
@@ -288,6 +301,11 @@ void HloInstruction::CollectCalledComputations() {
       called.insert(called.end(), list->begin(), list->end());
     }
   }
+  // An update that binds operands may be what begins the computation of its start.
+  if (BindsLate()) {
+    const HloInstruction* start = AsyncStartOf(*operands_[0]);
+    if (start != nullptr && start->calls() != nullptr) called.push_back(start->calls());
+  }
   if (called.empty() && called_computations_.empty()) return;
   called_computations_ =
       parent_->parent_->arena().Copy<const HloComputation*>(absl::MakeConstSpan(called));
@@ -307,6 +325,11 @@ const HloInstruction* HloComputation::root_instruction() const {
 
 const HloInstruction* HloComputation::FindInstruction(absl::string_view name) const {
   return names_->Find(instructions_, name);
+}
+
+void HloComputation::SetRoot(const HloInstruction* root) {
+  parent_->MarkChanged();
+  root_ = root;
 }
 
 void HloComputation::SetExecutionThread(absl::string_view thread) {
@@ -344,6 +367,7 @@ HloInstruction* HloComputation::AddConstant(absl::string_view name, const Litera
 }
 
 bool HloComputation::AppendOwned(HloInstruction* instruction) {
+  parent_->MarkChanged();
   instruction->index_ = static_cast<int32_t>(instructions_.size());
   instructions_.push_back(instruction);
   for (int64_t i = 0; i < instruction->operand_count(); ++i) {
@@ -352,6 +376,7 @@ bool HloComputation::AppendOwned(HloInstruction* instruction) {
     if (operand->parent_ != this || instructions_[operand->index_] != operand) continue;
     instructions_[operand->index_]->AddUse({instruction, i});
   }
+  if (instruction->BindsLate()) instruction->CollectCalledComputations();
   return instruction->name_.empty() || names_->Add(instructions_, instructions_.size() - 1);
 }
 
@@ -385,7 +410,16 @@ HloModule::HloModule(absl::string_view name)
   SetName(name);
 }
 
-HloModule::~HloModule() = default;
+HloModule::~HloModule() { ForgetVerdict(); }
+
+void HloModule::SetVerdict(absl::Status verdict) const {
+  auto own = std::make_unique<const absl::Status>(std::move(verdict));
+  const absl::Status* other = nullptr;
+  // Another thread may have found the same.
+  if (verdict_.compare_exchange_strong(other, own.get(), std::memory_order_acq_rel)) own.release();
+}
+
+void HloModule::ForgetVerdict() { delete verdict_.exchange(nullptr); }
 
 const Shape* HloModule::InternShape(const Shape& shape) {
   return &*tables_->shapes.insert(shape).first;
@@ -433,7 +467,13 @@ std::optional<absl::string_view> HloModule::FindAttribute(absl::string_view name
   return std::nullopt;
 }
 
+void HloModule::SetEntry(const HloComputation* entry) {
+  MarkChanged();
+  entry_ = entry;
+}
+
 void HloModule::SetAttribute(absl::string_view name, absl::string_view text) {
+  MarkChanged();
   for (ModuleAttribute& attribute : attributes_) {
     if (attribute.name == name) {
       attribute.text = arena_->CopyString(text);
@@ -462,6 +502,7 @@ HloComputation* HloModule::MakeComputation(absl::string_view owned_name) {
 }
 
 bool HloModule::Adopt(HloComputation* computation) {
+  MarkChanged();
   computation->index_ = static_cast<int64_t>(computations_.size());
   computations_.push_back(computation);
   return computation->name_.empty() || AddName(computation);

@@ -2,7 +2,8 @@
 //
 // A module owns everything in it in one arena: instructions, computations, names, shapes, literals.
 // Pointers to them are good while the module lives. It is built once, by the parser or with
-// AddComputation and AddInstruction, and not changed after it is verified.
+// AddComputation and AddInstruction. Questions are answered about valid modules only: they verify the
+// module (hlo/verify/verifier.h) unless that was done since it was changed for the last time.
 //
 // Example, `p = f32[4] parameter(0), ROOT n = f32[4] negate(p)`:
 //
@@ -15,6 +16,7 @@
 #ifndef XLA_INDEXING_HLO_MODEL_MODULE_H_
 #define XLA_INDEXING_HLO_MODEL_MODULE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/model/computation.h"
@@ -69,7 +72,7 @@ class HloModule {
   absl::Span<const HloComputation* const> computations() const { return computations_; }
   // The computation marked ENTRY, else the last one; null only if there are none.
   const HloComputation* entry_computation() const;
-  void SetEntry(const HloComputation* entry) { entry_ = entry; }
+  void SetEntry(const HloComputation* entry);
   // The computation of that name (without `%`), null if there is none.
   const HloComputation* FindComputation(absl::string_view name) const;
   // The number of instructions in all computations.
@@ -95,6 +98,13 @@ class HloModule {
   // from its beginning.
   const SourceText* source() const { return source_.get(); }
 
+  // What VerifyModule() says of the module, which keeps it here, also of a constant module: it says
+  // nothing that does not follow from the module. Null where it was not asked since the last change.
+  const absl::Status* verdict() const { return verdict_.load(std::memory_order_acquire); }
+  void SetVerdict(absl::Status verdict) const;
+  // Whether the module was found valid and has not been changed since.
+  bool is_verified() const { return verdict() != nullptr && verdict()->ok(); }
+
   // Building: adds an empty computation at the end. Its name must be new (the verifier reports one
   // that is not).
   HloComputation* AddComputation(absl::string_view name);
@@ -107,6 +117,8 @@ class HloModule {
   std::string ToString() const;
 
  private:
+  friend class HloComputation;
+  friend class HloInstruction;
   friend class internal::InstructionParser;
   friend class internal::ModuleParser;
 
@@ -119,6 +131,11 @@ class HloModule {
   bool Adopt(HloComputation* computation);
   // Lets FindComputation find it; false if another computation has its name.
   bool AddName(HloComputation* computation);
+  // To be called by whatever changes something that the verifier looks at.
+  void MarkChanged() {
+    if (verdict_.load(std::memory_order_relaxed) != nullptr) ForgetVerdict();
+  }
+  void ForgetVerdict();
   // Takes tables whose text lies in the module's memory already.
   void SetOwnedStackFrameTables(absl::string_view text);
 
@@ -132,6 +149,8 @@ class HloModule {
   std::unique_ptr<const internal::StackFrameTables> stack_frame_tables_;
   std::vector<HloComputation*> computations_;
   const HloComputation* entry_ = nullptr;
+  // Owned.
+  mutable std::atomic<const absl::Status*> verdict_ = nullptr;
 };
 
 }  // namespace xla_indexing

@@ -132,10 +132,17 @@ void ProtoAttributeReader::ReadOwn() {
     case HloOpcode::kAllReduce:
     case HloOpcode::kAllReduceStart:
     case HloOpcode::kAllToAll:
-    case HloOpcode::kCollectiveBroadcast:
     case HloOpcode::kRaggedAllToAll:
     case HloOpcode::kReduceScatter:
       return ReadCollective();
+    case HloOpcode::kCollectiveBroadcast:
+    case HloOpcode::kCollectiveReduce:
+      ReadCollective();
+      // The operand that says which device is the root has no result.
+      if (static_cast<int64_t>(operands_.size()) > shape_.LeafCount()) {
+        Add(AttributeKey::kHasDynamicRoot, true);
+      }
+      return;
     case HloOpcode::kCollectivePermute:
     case HloOpcode::kCollectivePermuteStart:
       return ReadCollectivePermute();
@@ -171,6 +178,8 @@ void ProtoAttributeReader::ReadOwn() {
       return;
     case HloOpcode::kDomain:
       return ReadDomain();
+    case HloOpcode::kUnknown:
+      return ReadUnknown();
     default:
       return;
   }

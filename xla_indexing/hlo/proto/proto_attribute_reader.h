@@ -160,6 +160,7 @@ class ProtoAttributeReader {
   void ReadCollective();
   void ReadCollectivePermute();
   void ReadCustomCall();
+  void ReadUnknown();
   void ReadConstant();
   void ReadParameter();
   void ReadDomain();

@@ -41,6 +41,21 @@ void ProtoAttributeReader::ReadCollectivePermute() {
   AddIntegersIfAny(AttributeKey::kSliceSizes, message_, Field::kDynamicSliceSizes);
 }
 
+// Of an opcode that is not known: its spelling, and what several known ones have.
+void ProtoAttributeReader::ReadUnknown() {
+  Add(AttributeKey::kUnknownOpcode, arena_.CopyString(message_.Bytes(Field::kOpcode)));
+  ReadChannel();
+  if (message_.Has(Field::kReplicaGroups) || message_.Has(Field::kCollectiveDeviceList) ||
+      message_.Has(Field::kIotaCollectiveDeviceList) ||
+      message_.Has(Field::kMeshAxesReplicaGroupList)) {
+    AddText(AttributeKey::kReplicaGroups, SpellReplicaGroups(message_));
+  }
+  if (message_.Has(Field::kSourceTargetPairs)) {
+    AddText(AttributeKey::kSourceTargetPairs, SpellSourceTargetPairs(message_));
+  }
+  AddIntegersIfAny(AttributeKey::kDimensions, message_, Field::kDimensions);
+}
+
 void ProtoAttributeReader::ReadCustomCall() {
   ReadWindow();
   ReadConvolutionDimensions();
@@ -136,6 +151,7 @@ void ProtoAttributeReader::ReadCalledComputations() {
       }
       return Add(AttributeKey::kBranchComputations, Owned(called));
     case HloOpcode::kCustomCall:
+    case HloOpcode::kUnknown:
       return Add(AttributeKey::kCalledComputations, Owned(called));
     // The others of its chain run the computation of their start.
     case HloOpcode::kAsyncUpdate:

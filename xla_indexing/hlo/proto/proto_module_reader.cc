@@ -21,6 +21,14 @@
 #include "xla_indexing/hlo/types/opcode.h"
 
 namespace xla_indexing::internal {
+namespace {
+
+bool IsName(absl::string_view text) {
+  return !text.empty() && Lexer::IsNameStart(text.front()) &&
+         std::all_of(text.begin(), text.end(), Lexer::IsNameCharacter);
+}
+
+}  // namespace
 
 std::unique_ptr<HloModule> ProtoModuleReader::Read() {
   module_->SetName(ReadName(message_.Bytes(proto::Module::kName), "the module"));
@@ -36,9 +44,7 @@ std::unique_ptr<HloModule> ProtoModuleReader::Read() {
 }
 
 absl::string_view ProtoModuleReader::ReadName(absl::string_view name, absl::string_view what) {
-  const bool is_name = !name.empty() && Lexer::IsNameStart(name.front()) &&
-                       std::all_of(name.begin(), name.end(), Lexer::IsNameCharacter);
-  if (!is_name) {
+  if (!IsName(name)) {
     source_.Fail(name.empty() ? absl::StrCat(what, " has no name")
                               : absl::StrCat("the name of ", what, ", '", Shown(name),
                                              "', is none of HLO text"));
@@ -184,8 +190,8 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
   const absl::string_view name = ReadName(message.Bytes(Instruction::kName), "an instruction");
   const ProtoSource::Named named(source_, "instruction", name);
   const absl::string_view spelling = message.Bytes(Instruction::kOpcode);
-  const std::optional<HloOpcode> opcode = OpcodeFromName(spelling);
-  if (!opcode.has_value()) {
+  const HloOpcode opcode = OpcodeFromName(spelling).value_or(HloOpcode::kUnknown);
+  if (opcode == HloOpcode::kUnknown && (!IsName(spelling) || AsyncStepFromName(spelling))) {
     source_.Fail(absl::StrCat("expected an opcode, found '", Shown(spelling), "'"));
   }
   const Shape* shape = ReadInternedShape(message);
@@ -201,7 +207,7 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
   });
   if (source_.failed()) return;
   // Their text has a number or a literal where that of others has operands.
-  if (!operands.empty() && (*opcode == HloOpcode::kParameter || *opcode == HloOpcode::kConstant)) {
+  if (!operands.empty() && (opcode == HloOpcode::kParameter || opcode == HloOpcode::kConstant)) {
     source_.Fail(
         absl::StrCat("a ", spelling, " has no operands, but ", operands.size(), " are given"));
     return;
@@ -211,16 +217,16 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
     return;
   }
   const AttributeList attributes =
-      ProtoAttributeReader({message, *opcode, *shape, operands}, references_, module_->arena())
+      ProtoAttributeReader({message, opcode, *shape, operands}, references_, module_->arena())
           .Read();
   if (source_.failed()) return;
-  HloInstruction* instruction = computation->AddInstruction(*opcode, name, *shape, operands);
+  HloInstruction* instruction = computation->AddInstruction(opcode, name, *shape, operands);
   instruction->SetOwnedAttributes(attributes);
   const int64_t id = message.Integer(Instruction::kId);
   if (!references_.instructions.emplace(id, instruction).second) {
     source_.Fail(absl::StrCat("there is another instruction of the id ", id));
   }
-  if (*opcode == HloOpcode::kParameter &&
+  if (opcode == HloOpcode::kParameter &&
       !computation->RegisterParameter(instruction, instruction->parameter_number())) {
     source_.Fail(absl::StrCat("parameter number ", instruction->parameter_number(),
                               " is taken or out of range"));

@@ -15,6 +15,7 @@
 #include "xla_indexing/hlo/text/instruction_parser.h"
 #include "xla_indexing/hlo/text/parts/parse_attributes.h"
 #include "xla_indexing/hlo/types/attribute.h"
+#include "xla_indexing/hlo/types/opcode.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -33,10 +34,9 @@ bool BelongsToAsyncStart(AttributeKey key) {
   }
 }
 
-// Whether the value of an attribute that is kept as text may be more than a word, a string or
-// braces:
-// a shape, a literal after its shape.
-bool MayBeLongText(absl::string_view name) {
+// Whether the value of an attribute that is kept as text may have white space in it outside brackets: a
+// literal after its shape.
+bool MayHaveSpace(absl::string_view name) {
   return name == "literal" || name == "outfeed_shape" || name == "shape";
 }
 
@@ -166,6 +166,16 @@ bool InstructionParser::ReadTextValue(AttributeKey key, absl::string_view name,
     return (first == '{' ? lexer_.ReadBraces(text) : lexer_.ReadUntilComma(text)) &&
            CheckSharding(lexer_, *text);
   }
+  // Of attributes that are not known, anything that brackets and strings hold together.
+  if (key == AttributeKey::kOther) {
+    if (MayHaveSpace(name)) return lexer_.ReadUntilComma(text);
+    // An instruction after a comma too many: `x = add(a, b)`.
+    const absl::string_view word = lexer_.ReadWord();
+    const bool is_opcode = OpcodeFromName(word).has_value() && lexer_.PeekRaw() == '(';
+    lexer_.SetPosition(start);
+    if (is_opcode) return lexer_.FailExpected(absl::StrCat("the value of '", name, "'"));
+    return lexer_.ReadUntilSpace(text);
+  }
   if (first == '{') return lexer_.ReadBraces(text);
   if (first == '"' || first == '\'') {
     absl::string_view unused;
@@ -173,7 +183,6 @@ bool InstructionParser::ReadTextValue(AttributeKey key, absl::string_view name,
     *text = lexer_.TextSince(start);
     return true;
   }
-  if (MayBeLongText(name)) return lexer_.ReadUntilComma(text);
   while (IsPlainTextCharacter(lexer_.PeekRaw())) lexer_.SetPosition(lexer_.position() + 1);
   *text = lexer_.TextSince(start);
   if (!text->empty()) return true;

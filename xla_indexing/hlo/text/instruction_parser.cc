@@ -10,11 +10,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/model/arena.h"
+#include "xla_indexing/hlo/model/async_steps.h"
 #include "xla_indexing/hlo/model/instruction_names.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/text/parts/parse_literal.h"
@@ -23,7 +23,6 @@
 #include "xla_indexing/hlo/verify/shape_inference.h"
 
 namespace xla_indexing::internal {
-
 bool InstructionParser::ReadUntil(char close) {
   while (lexer_.Peek() != close) {
     if (!ReadInstruction()) return false;
@@ -76,9 +75,12 @@ bool InstructionParser::ReadDefinition(absl::string_view name, const char* start
   const Shape* shape = nullptr;
   if (ShapeFollows(lexer_) && !module_reader_.ReadInternedShape(0, &shape)) return false;
   OpcodeSpelling spelling;
-  if (!ReadOpcode(&spelling) || !lexer_.Expect('(')) return false;
+  if (!ReadOpcode(shape != nullptr, &spelling) || !lexer_.Expect('(')) return false;
   Operands operands;
   Attributes attributes;
+  if (spelling.opcode == HloOpcode::kUnknown) {
+    attributes.push_back({AttributeKey::kUnknownOpcode, {}, spelling.text});
+  }
   if (spelling.opcode == HloOpcode::kConstant) {
     if (!ReadConstantValue(shape, depth, &attributes)) return false;
   } else if (spelling.opcode == HloOpcode::kParameter) {
@@ -109,42 +111,38 @@ bool InstructionParser::ReadDefinition(absl::string_view name, const char* start
     instruction->shape_ = module_reader_.InternInferredShape(start, *inferred);
     if (instruction->shape_ == nullptr) return false;
   }
+  if (spelling.opcode == HloOpcode::kAsyncUpdate) BindToWrapped(*instruction);
   *result = instruction;
   return Append(instruction, start);
 }
 
-bool InstructionParser::ReadOpcode(OpcodeSpelling* spelling) {
+bool InstructionParser::ReadOpcode(bool has_shape, OpcodeSpelling* spelling) {
   lexer_.SkipSpace();
   const char* const start = lexer_.position();
   const absl::string_view word = lexer_.ReadWord();
   if (word.empty()) return lexer_.FailExpected("an opcode");
+  spelling->text = word;
   if (const std::optional<HloOpcode> opcode = OpcodeFromName(word)) {
     spelling->opcode = *opcode;
     return true;
   }
-  struct Step {
-    absl::string_view suffix;
-    HloOpcode opcode;
-  };
-  constexpr Step kSteps[] = {{"-start", HloOpcode::kAsyncStart},
-                             {"-update", HloOpcode::kAsyncUpdate},
-                             {"-done", HloOpcode::kAsyncDone}};
-  for (const Step& step : kSteps) {
-    if (!absl::EndsWith(word, step.suffix)) continue;
-    const auto wrapped = OpcodeFromName(word.substr(0, word.size() - step.suffix.size()));
-    // The text between the parentheses of these is no operand.
-    if (!wrapped.has_value() || *wrapped == HloOpcode::kConstant ||
-        *wrapped == HloOpcode::kParameter) {
-      continue;
-    }
-    spelling->opcode = step.opcode;
-    spelling->is_wrapped_start = step.opcode == HloOpcode::kAsyncStart;
-    spelling->wrapped = *wrapped;
+  if (const std::optional<AsyncStep> async = AsyncStepFromName(word)) {
+    spelling->opcode = async->step;
+    spelling->is_wrapped_start = async->step == HloOpcode::kAsyncStart;
+    spelling->wrapped = async->wrapped;
+    return true;
+  }
+  const bool has_operands = lexer_.Peek() == '(';
+  if (has_operands && has_shape) {
+    spelling->opcode = HloOpcode::kUnknown;
     return true;
   }
   constexpr size_t kLongestShown = 60;
   return lexer_.FailAt(
-      start, absl::StrCat("expected an opcode, found '", word.substr(0, kLongestShown), "'"));
+      start, absl::StrCat("expected an opcode, found '", word.substr(0, kLongestShown), "'",
+                          has_operands ? "; the result of an opcode that is not known needs its "
+                                         "shape before it"
+                                       : ""));
 }
 
 bool InstructionParser::ReadConstantValue(const Shape* shape, int depth, Attributes* attributes) {
@@ -234,7 +232,7 @@ bool InstructionParser::ReadNamedOperand(const Shape* declared_shape,
     found = get;
   }
   if (declared_shape != nullptr && declared_shape != &found->shape() &&
-      !EqualIgnoringLayout(*declared_shape, found->shape())) {
+      !EqualIgnoringLayoutAndBounds(*declared_shape, found->shape())) {
     return lexer_.FailAt(
         start, absl::StrCat("'", name, "' has the shape ", found->shape().ToStringWithoutLayout(),
                             ", not ", declared_shape->ToStringWithoutLayout()));
@@ -298,21 +296,13 @@ bool InstructionParser::WrapAsync(HloOpcode opcode, const char* start, const Sha
   }
   HloModule& module = module_reader_.module();
   HloComputation* computation = module_reader_.MakeGeneratedComputation("async_computation");
-  Operands parameters;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const auto number = static_cast<int64_t>(i);
-    HloInstruction* parameter =
-        Make(computation, HloOpcode::kParameter,
-             module.arena().CopyString(absl::StrCat("param_", number)), start,
-             &operands[i]->shape(), {}, {{AttributeKey::kParameterNumber, {}, number}});
-    computation->AppendOwned(parameter);
-    computation->RegisterParameter(parameter, number);
-    parameters.push_back(parameter);
-  }
-  HloInstruction* operation =
-      Make(computation, opcode, "async_operation", start,
-           module.InternShape(shape->tuple_element(1)), parameters, wrapped);
-  computation->AppendOwned(operation);
+  WrappedOperation& operation = wrapped_.emplace_back();
+  operation.computation = computation;
+  operation.opcode = opcode;
+  operation.start = start;
+  operation.attributes = wrapped;
+  operation.result = module.InternShape(shape->tuple_element(1));
+  for (const HloInstruction* operand : operands) operation.parameters.push_back(&operand->shape());
   for (const Attribute& attribute : *attributes) {
     if (attribute.key != AttributeKey::kAsyncExecutionThread) continue;
     if (const auto* thread = std::get_if<absl::string_view>(&attribute.value)) {
@@ -322,6 +312,41 @@ bool InstructionParser::WrapAsync(HloOpcode opcode, const char* start, const Sha
   module.Adopt(computation);
   attributes->push_back({AttributeKey::kCalls, AttributeName(AttributeKey::kCalls), computation});
   return true;
+}
+
+void InstructionParser::BindToWrapped(const HloInstruction& update) {
+  if (wrapped_.empty() || update.operand_count() < 2) return;
+  const HloInstruction* start = AsyncStartOf(update);
+  if (start == nullptr) return;
+  for (WrappedOperation& operation : wrapped_) {
+    if (operation.computation != start->calls()) continue;
+    for (const HloInstruction* operand : update.operands().subspan(1)) {
+      operation.parameters.push_back(&operand->shape());
+    }
+    if (update.has_shape() && update.shape().IsTuple() &&
+        update.shape().tuple_elements().size() >= 2) {
+      operation.result = module_reader_.module().InternShape(update.shape().tuple_element(1));
+    }
+  }
+}
+
+void InstructionParser::FillWrapped() {
+  for (const WrappedOperation& operation : wrapped_) {
+    HloComputation* computation = operation.computation;
+    Operands parameters;
+    for (const Shape* shape : operation.parameters) {
+      const auto number = static_cast<int64_t>(parameters.size());
+      HloInstruction* parameter =
+          Make(computation, HloOpcode::kParameter,
+               module_reader_.module().arena().CopyString(absl::StrCat("param_", number)),
+               operation.start, shape, {}, {{AttributeKey::kParameterNumber, {}, number}});
+      computation->AppendOwned(parameter);
+      computation->RegisterParameter(parameter, number);
+      parameters.push_back(parameter);
+    }
+    computation->AppendOwned(Make(computation, operation.opcode, "async_operation", operation.start,
+                                  operation.result, parameters, operation.attributes));
+  }
 }
 
 bool InstructionParser::Finish(const char* end) {
@@ -335,6 +360,7 @@ bool InstructionParser::Finish(const char* end) {
                             computation_->parameters_.size() - 1, " but no parameter ", number));
     }
   }
+  FillWrapped();
   if (has_generated_) NameGenerated();
   return true;
 }
@@ -346,7 +372,7 @@ void InstructionParser::NameGenerated() {
   for (size_t i = 0; i < computation_->instructions_.size(); ++i) {
     HloInstruction* instruction = computation_->instructions_[i];
     if (!instruction->name_.empty()) continue;
-    const absl::string_view base = OpcodeName(instruction->opcode());
+    const absl::string_view base = instruction->opcode_name();
     int64_t& suffix = suffixes[base];
     std::string name(base);
     while (computation_->FindInstruction(name) != nullptr) {

@@ -38,9 +38,10 @@ class InstructionParser {
   using Operands = absl::InlinedVector<const HloInstruction*, 4>;
   using Attributes = absl::InlinedVector<Attribute, 8>;
 
-  // What an opcode's spelling says: an opcode, or one of the steps of an asynchronous one.
+  // What an opcode's spelling says: an opcode, known or not, or one of the steps of an asynchronous one.
   struct OpcodeSpelling {
     HloOpcode opcode = HloOpcode::kAdd;
+    absl::string_view text;
     // The operation that `x-start` runs asynchronously, where it is none of its own.
     bool is_wrapped_start = false;
     HloOpcode wrapped = HloOpcode::kAdd;
@@ -51,7 +52,7 @@ class InstructionParser {
   // attributes and no name.
   bool ReadDefinition(absl::string_view name, const char* start, int depth, bool nested,
                       const HloInstruction** result);
-  bool ReadOpcode(OpcodeSpelling* spelling);
+  bool ReadOpcode(bool has_shape, OpcodeSpelling* spelling);
   bool ReadConstantValue(const Shape* shape, int depth, Attributes* attributes);
   bool ReadOperands(int depth, Operands* operands);
   bool ReadOperand(int depth, Operands* operands);
@@ -75,9 +76,21 @@ class InstructionParser {
                        const Attributes& attributes);
   // Puts an instruction at the end; takes note of a parameter's number.
   bool Append(HloInstruction* instruction, const char* start);
-  // The computation that an asynchronous start runs: parameters and the one operation.
+  // What `x-start` runs: a computation of parameters and the one operation, which is made when all steps
+  // that bind operands to it have been read.
+  struct WrappedOperation {
+    HloComputation* computation = nullptr;
+    HloOpcode opcode = HloOpcode::kAdd;
+    const char* start = nullptr;
+    Attributes attributes;
+    std::vector<const Shape*> parameters;
+    const Shape* result = nullptr;
+  };
   bool WrapAsync(HloOpcode opcode, const char* start, const Shape* shape, const Operands& operands,
                  const Attributes& wrapped, Attributes* attributes);
+  // Takes note of the operands that an asynchronous update binds.
+  void BindToWrapped(const HloInstruction& update);
+  void FillWrapped();
   bool Finish(const char* end);
   void NameGenerated();
 
@@ -85,6 +98,7 @@ class InstructionParser {
   Lexer& lexer_;
   HloComputation* computation_;
   int depth_;
+  std::vector<WrappedOperation> wrapped_;
   bool shapes_as_operands_ = false;
   bool has_generated_ = false;
 };

@@ -167,6 +167,8 @@ bool StandsAsOperand(AttributeKey key) {
   return key == AttributeKey::kConstantValue || key == AttributeKey::kParameterNumber;
 }
 
+bool IsWritten(AttributeKey key) { return key != AttributeKey::kUnknownOpcode; }
+
 }  // namespace
 
 void PrintString(absl::string_view value, std::string* text) {
@@ -198,7 +200,7 @@ void PrintInstruction(const HloInstruction& instruction, std::string* text) {
   PrintName(instruction.name(), text);
   text->append(" = ");
   instruction.shape().AppendTo(text);
-  absl::StrAppend(text, " ", OpcodeName(instruction.opcode()), "(");
+  absl::StrAppend(text, " ", instruction.opcode_name(), "(");
   bool first = true;
   for (const HloInstruction* operand : instruction.operands()) {
     if (!first) text->append(", ");
@@ -212,7 +214,7 @@ void PrintInstruction(const HloInstruction& instruction, std::string* text) {
   }
   text->append(")");
   for (const Attribute& attribute : instruction.attributes()) {
-    if (StandsAsOperand(attribute.key)) continue;
+    if (StandsAsOperand(attribute.key) || !IsWritten(attribute.key)) continue;
     absl::StrAppend(text, ", ", attribute.name, "=");
     std::visit(ValuePrinter{attribute.key, text}, attribute.value);
   }

@@ -200,6 +200,7 @@ bool IsSortedWithBatching(const ChangedParts& form, const Shape& operand) {
 absl::Status Decompose(const Names& names, InstructionRewriter& rewriter) {
   const HloInstruction& original = rewriter.original();
   if (original.opcode() != names.opcode) return absl::OkStatus();
+  if (original.gather_dimension_numbers().HasBatchingAndIndexed()) return absl::OkStatus();
   ChangedParts form = FormOf(rewriter, names);
   if (form.batching.empty()) return absl::OkStatus();
   const Shape& operand = original.operand(0)->shape();
@@ -207,10 +208,9 @@ absl::Status Decompose(const Names& names, InstructionRewriter& rewriter) {
   for (const BatchingDim& dim : form.batching) {
     const int64_t size = form.indices->shape().dimension(dim.of_indices);
     if (size == Shape::kUnboundedSize) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("instruction '", original.name(), "' (", OpcodeName(original.opcode()),
-                       "): batching dimension ", dim.of_indices,
-                       " of the indices has no bound, so there is no iota of its size"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "instruction '", original.name(), "' (", original.opcode_name(), "): batching dimension ",
+          dim.of_indices, " of the indices has no bound, so there is no iota of its size"));
     }
     largest = std::max(largest, size);
   }

@@ -38,6 +38,7 @@ namespace xla_indexing {
 //     same order, among the dimensions of the operand and of the indices (dimensions of size 1 left
 //     aside), and the indices were sorted, or there are none.
 //   - unique_indices stays, since every element goes where it went before.
+//   - A gather with a dimension that is batching and indexed (hlo/types/attribute_values.h) stays as it is.
 //
 // InvalidArgument where a batching dimension has no bound, so that there is no iota of its size.
 absl::StatusOr<std::unique_ptr<HloModule>> DecomposeGatherBatchingDims(const HloModule& module);

@@ -43,11 +43,12 @@ enum class AttributeKind : uint8_t {
 };
 
 // V(enumerator, name in text, kind). The first two are the values between the parentheses of
-// `constant(1)` and `parameter(0)`; they have no name in text. `kOther` is an attribute that is
-// kept with its own name.
+// `constant(1)` and `parameter(0)`, the third is the spelling of an opcode that is not known; they have
+// no name in text. `kOther` is an attribute that is kept with its own name.
 #define XLA_INDEXING_ATTRIBUTES(V)                                           \
   V(kConstantValue, "", kLiteral)                                            \
   V(kParameterNumber, "", kInteger)                                          \
+  V(kUnknownOpcode, "", kText)                                               \
   V(kOther, "", kText)                                                       \
   V(kMetadata, "metadata", kText)                                            \
   V(kSharding, "sharding", kText)                                            \
@@ -101,6 +102,7 @@ enum class AttributeKind : uint8_t {
   V(kChannelId, "channel_id", kInteger)                                      \
   V(kReplicaGroups, "replica_groups", kText)                                 \
   V(kUseGlobalDeviceIds, "use_global_device_ids", kBool)                     \
+  V(kHasDynamicRoot, "has_dynamic_root", kBool)                              \
   V(kSourceTargetPairs, "source_target_pairs", kText)                        \
   V(kIsStable, "is_stable", kBool)                                           \
   V(kTopKCount, "k", kInteger)                                               \
@@ -143,7 +145,7 @@ using AttributeValue =
 
 struct Attribute {
   AttributeKey key = AttributeKey::kOther;
-  absl::string_view name;  // As in the text; empty for the two that have none.
+  absl::string_view name;  // As in the text; empty for the three that have none.
   AttributeValue value;
 };
 

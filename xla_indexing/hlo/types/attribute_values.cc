@@ -39,6 +39,16 @@ std::string Labels(int64_t rank, int64_t first, char first_label, int64_t second
 
 }  // namespace
 
+bool GatherDimensionNumbers::IsBatchingAndIndexed(int64_t dim) const {
+  return absl::c_linear_search(operand_batching_dims, dim) &&
+         absl::c_linear_search(start_index_map, dim);
+}
+
+bool GatherDimensionNumbers::HasBatchingAndIndexed() const {
+  return absl::c_any_of(operand_batching_dims,
+                        [&](int64_t dim) { return IsBatchingAndIndexed(dim); });
+}
+
 int64_t PaddingDimension::Step() const {
   return internal::CheckedAdd(interior, 1).value_or(internal::kInt64Max);
 }

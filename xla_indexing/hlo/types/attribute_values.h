@@ -107,6 +107,19 @@ struct GatherDimensionNumbers {
   absl::Span<const int64_t> operand_batching_dims;
   absl::Span<const int64_t> start_indices_batching_dims;
   int64_t index_vector_dim = 0;
+
+  // Whether a dimension of the operand is batching and indexed. XLA's verifier lets that be, and its
+  // passes differ in what it means: the index of the batch, the start index, or their sum.
+  bool IsBatchingAndIndexed(int64_t dim) const;
+  bool HasBatchingAndIndexed() const;
+};
+
+// Of the kernel of a convolution, `sparsity_config={rhs={sparsity=1x4 dimension=0 ..}}`: along the
+// dimension it holds `kept` of every `of` elements, and which these are is a value.
+struct KernelSparsity {
+  int64_t kept = 1;
+  int64_t of = 1;
+  int64_t dimension = 0;
 };
 
 struct ScatterDimensionNumbers {

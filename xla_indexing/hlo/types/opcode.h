@@ -1,4 +1,6 @@
-// The 133 opcodes of HLO, their spelling in HLO text and how many operands each takes.
+// The 134 opcodes of HLO, their spelling in HLO text and how many operands each takes, and one opcode,
+// kUnknown, for all that are spelt otherwise: those of a newer HLO. An instruction of such an opcode keeps
+// its spelling (HloInstruction::opcode_name), and its result is anything that depends on its operands.
 //
 // The one table below is the only list of opcodes in the library; everything else that depends on
 // the set of opcodes is generated from it.
@@ -37,7 +39,7 @@ namespace xla_indexing {
   V(kAsinh, "asinh", 1, true)                                       \
   V(kAsyncDone, "async-done", 1, false)                             \
   V(kAsyncStart, "async-start", -1, false)                          \
-  V(kAsyncUpdate, "async-update", 1, false)                         \
+  V(kAsyncUpdate, "async-update", -1, false)                        \
   V(kAtan2, "atan2", 2, true)                                       \
   V(kAtanh, "atanh", 1, true)                                       \
   V(kBatchNormGrad, "batch-norm-grad", 5, false)                    \
@@ -56,13 +58,14 @@ namespace xla_indexing {
   V(kCollectivePermute, "collective-permute", -1, false)            \
   V(kCollectivePermuteDone, "collective-permute-done", 1, false)    \
   V(kCollectivePermuteStart, "collective-permute-start", -1, false) \
+  V(kCollectiveReduce, "collective-reduce", -1, false)              \
   V(kCompare, "compare", 2, true)                                   \
   V(kComplex, "complex", 2, true)                                   \
   V(kConcatenate, "concatenate", -1, false)                         \
   V(kConditional, "conditional", -1, false)                         \
   V(kConstant, "constant", 0, false)                                \
   V(kConvert, "convert", 1, true)                                   \
-  V(kConvolution, "convolution", 2, false)                          \
+  V(kConvolution, "convolution", -1, false)                         \
   V(kCopy, "copy", 1, true)                                         \
   V(kCopyDone, "copy-done", 1, false)                               \
   V(kCopyStart, "copy-start", 1, false)                             \
@@ -151,7 +154,8 @@ namespace xla_indexing {
   V(kTriangularSolve, "triangular-solve", 2, false)                 \
   V(kTuple, "tuple", -1, false)                                     \
   V(kWhile, "while", 1, false)                                      \
-  V(kXor, "xor", 2, true)
+  V(kXor, "xor", 2, true)                                           \
+  V(kUnknown, "unknown", -1, false)
 
 enum class HloOpcode : uint8_t {
 #define XLA_INDEXING_DECLARE(enumerator, name, arity, elementwise) enumerator,
@@ -165,14 +169,26 @@ inline constexpr int kOpcodeCount = 0
 #undef XLA_INDEXING_COUNT
     ;
 
-// The spelling of an opcode in HLO text, such as `dynamic-update-slice`.
+// The spelling of an opcode in HLO text, such as `dynamic-update-slice`; that of an instruction is
+// HloInstruction::opcode_name.
 absl::string_view OpcodeName(HloOpcode opcode);
 
-// The opcode spelt `name`, if there is one.
+// The opcode spelt `name`, if there is one; never kUnknown.
 std::optional<HloOpcode> OpcodeFromName(absl::string_view name);
+
+// What `name` is where it is no opcode but one of the steps that text has for any operation that runs
+// asynchronously: `custom-call-start` is an async-start of a custom-call.
+struct AsyncStep {
+  HloOpcode step = HloOpcode::kAsyncStart;
+  HloOpcode wrapped = HloOpcode::kCustomCall;
+};
+std::optional<AsyncStep> AsyncStepFromName(absl::string_view name);
 
 // The number of operands that `opcode` takes; empty where it depends on the instruction.
 std::optional<int> OpcodeArity(HloOpcode opcode);
+
+// Whether the opcode does not say what an instruction does: custom calls and opcodes that are not known.
+bool IsOpaque(HloOpcode opcode);
 
 // Whether an element of the result depends on the operands' elements at the same index alone.
 bool IsElementwise(HloOpcode opcode);

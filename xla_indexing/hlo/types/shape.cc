@@ -248,6 +248,11 @@ bool EqualIgnoringLayout(const Shape& a, const Shape& b) {
          absl::c_equal(a.tuple_elements(), b.tuple_elements(), EqualIgnoringLayout);
 }
 
+bool EqualIgnoringLayoutAndBounds(const Shape& a, const Shape& b) {
+  return a.element_type() == b.element_type() && a.dimensions() == b.dimensions() &&
+         absl::c_equal(a.tuple_elements(), b.tuple_elements(), EqualIgnoringLayoutAndBounds);
+}
+
 bool SameDimensions(const Shape& a, const Shape& b) {
   return a.IsArray() && b.IsArray() && a.dimensions() == b.dimensions();
 }

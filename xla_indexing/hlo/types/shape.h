@@ -119,6 +119,8 @@ inline bool operator!=(const Shape& a, const Shape& b) { return !(a == b); }
 
 // Whether the shapes are equal but for layouts; dynamic flags count.
 bool EqualIgnoringLayout(const Shape& a, const Shape& b);
+// Does not look either at whether sizes are bounds, `f32[<=3]` and `f32[3]`.
+bool EqualIgnoringLayoutAndBounds(const Shape& a, const Shape& b);
 // Whether both are arrays of equal sizes; element types, layouts and dynamic flags do not count.
 bool SameDimensions(const Shape& a, const Shape& b);
 

@@ -186,6 +186,8 @@ ShapeRule RuleFor(HloOpcode opcode) {
       return {.infer = InferRaggedAllToAll};
     case HloOpcode::kCollectiveBroadcast:
       return {.infer = InferCollectiveBroadcast};
+    case HloOpcode::kCollectiveReduce:
+      return {.infer = InferCollectiveReduce};
     case HloOpcode::kCollectivePermute:
       return {.infer = InferCollectivePermute};
     case HloOpcode::kCollectivePermuteStart:
@@ -208,7 +210,7 @@ ShapeRule RuleFor(HloOpcode opcode) {
       return {
           .infer = InferAsyncStart, .check = CheckAsyncStart, .agreement = Agreement::kSameValue};
     case HloOpcode::kAsyncUpdate:
-      return {.infer = InferAsyncUpdate, .agreement = Agreement::kSameValue};
+      return {.infer = InferAsyncUpdate, .check = CheckAsyncUpdate};
     case HloOpcode::kAsyncDone:
       return {.infer = InferAsyncDone, .agreement = Agreement::kSameValue};
     case HloOpcode::kTuple:
@@ -242,6 +244,8 @@ ShapeRule RuleFor(HloOpcode opcode) {
       return {.check = CheckParameter};
     case HloOpcode::kCustomCall:
       return {.check = CheckCustomCall};
+    case HloOpcode::kUnknown:
+      return {.check = CheckUnknown};
   }
   return {};
 }
@@ -264,7 +268,7 @@ absl::StatusOr<Shape> InferShape(const HloInstruction& instruction) {
   const shape_rules::ShapeRule rule = shape_rules::RuleFor(instruction.opcode());
   if (rule.infer == nullptr) {
     return absl::UnimplementedError(
-        absl::StrCat(instruction.name(), ": the shape of ", OpcodeName(instruction.opcode()),
+        absl::StrCat(instruction.name(), ": the shape of ", instruction.opcode_name(),
                      " does not follow from its operands and attributes and must be given"));
   }
   const shape_rules::Result inferred = rule.infer(instruction);

@@ -105,13 +105,41 @@ absl::Status CheckGathered(const HloInstruction& i, const Shape& operands, const
 }
 
 // The function of a reduction across devices. One function serves all operands, which may differ in
-// type, so its own types are free.
+// type, so its own types are free; it may be one of arrays.
 absl::Status CheckDeviceReducer(const HloInstruction& i) {
   const auto reducer = RequireComputation(i, AttributeKey::kToApply);
   if (!reducer.ok()) return reducer.status();
+  const auto parameters = (*reducer)->parameters();
+  const auto is_array = [](const HloInstruction* parameter) {
+    return parameter != nullptr && parameter->shape().IsArray();
+  };
+  if (parameters.size() == 2 && absl::c_all_of(parameters, is_array) &&
+      (*reducer)->root_instruction()->shape().IsArray()) {
+    return absl::OkStatus();
+  }
   XLA_INDEXING_RETURN_IF_ERROR(
       CheckScalarParameters(i, **reducer, {ElementType::kTuple, ElementType::kTuple}));
   return ScalarResults(i, **reducer, 1).status();
+}
+
+// The operands of an operation whose groups have roots, without the one that says which they are: a
+// number for all of them, or one for each.
+absl::StatusOr<std::vector<Shape>> OperandsWithoutRoot(const HloInstruction& i) {
+  std::vector<Shape> shapes;
+  const bool is_dynamic = HasDynamicRoot(i);
+  const int64_t count = i.operand_count() - (is_dynamic ? 1 : 0);
+  if (count == 0) return Error(i, "takes at least one operand");
+  for (const HloInstruction* operand : i.operands().first(count)) {
+    shapes.push_back(operand->shape());
+  }
+  if (is_dynamic) {
+    const Shape& root = i.operand(count)->shape();
+    if (!root.IsArray() || !IsIntegral(root.element_type()) || root.rank() > 1) {
+      return Error(i, "operand ", count,
+                   " is no vector of integers that says which device is the root");
+    }
+  }
+  return shapes;
 }
 
 }  // namespace
@@ -212,10 +240,16 @@ Result InferRaggedAllToAll(const HloInstruction& i) {
 }
 
 Result InferCollectiveBroadcast(const HloInstruction& i) {
-  if (i.operand_count() == 0) return Error(i, "takes at least one operand");
+  absl::StatusOr<std::vector<Shape>> operands = OperandsWithoutRoot(i);
+  if (!operands.ok()) return operands.status();
   if (absl::Status status = CollectiveGroupsOf(i).status(); !status.ok()) return status;
-  if (i.operand_count() == 1) return &i.operand(0)->shape();
-  return Operands(i);
+  return OneOrTuple(*std::move(operands));
+}
+
+Result InferCollectiveReduce(const HloInstruction& i) {
+  XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckDeviceReducer(i));
+  return InferCollectiveBroadcast(i);
 }
 
 // collective-permute(operands..), or in place, with slice sizes: collective-permute(input, output,

@@ -4,6 +4,7 @@
 // operands' (of two, the one with more bits).
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -12,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/attribute_values.h"
@@ -234,6 +236,21 @@ Result InferScaledDot(const HloInstruction& i) {
 
 namespace {
 
+// The input features of the kernel, those that a sparse one leaves out included; none where that is not
+// known.
+std::optional<int64_t> KernelFeatures(const HloInstruction& i,
+                                      const ConvolutionDimensionNumbers& labels) {
+  const int64_t features = i.operand(1)->shape().dimension(labels.kernel_input_feature);
+  if (features == Shape::kUnboundedSize) return std::nullopt;
+  if (!i.is_sparse()) return features;
+  const std::optional<KernelSparsity> sparsity = i.kernel_sparsity();
+  if (!sparsity || sparsity->dimension != labels.kernel_input_feature ||
+      features % sparsity->kept != 0) {
+    return std::nullopt;
+  }
+  return CheckedMul(features / sparsity->kept, sparsity->of);
+}
+
 // Whether the features and the batch can be divided into the groups that the attributes say.
 absl::Status CheckConvolutionGroups(const HloInstruction& i,
                                     const ConvolutionDimensionNumbers& labels) {
@@ -247,12 +264,12 @@ absl::Status CheckConvolutionGroups(const HloInstruction& i,
   }
   const int64_t batch = input.dimension(labels.input_batch);
   const int64_t features = input.dimension(labels.input_feature);
-  const int64_t kernel_features = kernel.dimension(labels.kernel_input_feature);
+  const std::optional<int64_t> kernel_features = KernelFeatures(i, labels);
   const int64_t out_features = kernel.dimension(labels.kernel_output_feature);
-  if (features != Shape::kUnboundedSize && kernel_features != Shape::kUnboundedSize &&
-      (features % feature_groups != 0 || features / feature_groups != kernel_features)) {
+  if (features != Shape::kUnboundedSize && kernel_features &&
+      (features % feature_groups != 0 || features / feature_groups != *kernel_features)) {
     return Error(i, "the ", features, " features of the input are not ", feature_groups,
-                 " groups of the ", kernel_features, " of the kernel");
+                 " groups of the ", *kernel_features, " of the kernel");
   }
   if (out_features != Shape::kUnboundedSize &&
       (out_features % feature_groups != 0 || out_features % batch_groups != 0)) {
@@ -267,7 +284,11 @@ absl::Status CheckConvolutionGroups(const HloInstruction& i,
 
 }  // namespace
 
+// convolution(input, kernel), and for sparse operands the indices of what they hold.
 Result InferConvolution(const HloInstruction& i) {
+  if (i.operand_count() < 2 || (i.operand_count() > 2 && !i.is_sparse())) {
+    return Error(i, "takes 2 operands, not ", i.operand_count());
+  }
   XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
   const Shape& input = i.operand(0)->shape();
   const Shape& kernel = i.operand(1)->shape();

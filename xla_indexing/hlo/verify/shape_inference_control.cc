@@ -9,7 +9,9 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "xla_indexing/hlo/model/async_steps.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/attribute.h"
@@ -139,10 +141,45 @@ Result InferConditional(const HloInstruction& i) {
   return &branches[0]->root_instruction()->shape();
 }
 
+namespace {
+
+// The computation that asynchronous steps run, where the operands of step `i` from `first_operand` on fit
+// its parameters from `first_parameter` on.
+absl::Status CheckBound(const HloInstruction& i, const HloComputation& computation,
+                        int64_t first_parameter, int64_t first_operand) {
+  std::vector<const Shape*> shapes;
+  for (const HloInstruction* parameter : computation.parameters()) {
+    if (parameter == nullptr) {
+      return Error(i, "computation '", computation.name(), "' has a parameter that is missing");
+    }
+    shapes.push_back(&parameter->shape());
+  }
+  for (int64_t k = first_operand; k < i.operand_count(); ++k) {
+    const auto p = static_cast<size_t>(first_parameter + k - first_operand);
+    if (p >= shapes.size()) {
+      return Error(i, "operand ", k, " is bound to parameter ", p, " of computation '",
+                   computation.name(), "', which takes ", shapes.size());
+    }
+    shapes[p] = &i.operand(k)->shape();
+  }
+  return CheckParameters(i, computation, shapes);
+}
+
+// Whether `given` can stand for the result of `computation` in a state in which `bound` operands are
+// bound: it may be absent until all are.
+bool IsResultOf(const HloComputation& computation, const Shape& given, int64_t bound) {
+  if (ShapesAgree(given, computation.root_instruction()->shape(), Agreement::kExact)) return true;
+  return given.IsTuple() && given.tuple_elements().empty() &&
+         bound < static_cast<int64_t>(computation.parameters().size());
+}
+
+}  // namespace
+
 // ((operands..), result of the computation, and possibly context)
 Result InferAsyncStart(const HloInstruction& i) {
-  const auto computation = CheckCalled(i, AttributeKey::kCalls);
+  const auto computation = RequireComputation(i, AttributeKey::kCalls);
   if (!computation.ok()) return computation.status();
+  XLA_INDEXING_RETURN_IF_ERROR(CheckBound(i, **computation, 0, 0));
   return Shape::Tuple({OperandTuple(i), (*computation)->root_instruction()->shape()});
 }
 
@@ -150,21 +187,79 @@ absl::Status CheckAsyncStart(const HloInstruction& i) {
   const Result inferred = InferAsyncStart(i);
   if (!inferred.ok()) return inferred.status();
   const absl::Span<const Shape> elements = i.shape().tuple_elements();
-  const absl::Span<const Shape> expected = (*inferred)->tuple_elements();
   if (i.shape().IsTuple() && elements.size() >= 2 &&
-      ShapesAgree(elements[0], expected[0], Agreement::kExact) &&
-      ShapesAgree(elements[1], expected[1], Agreement::kExact)) {
+      ShapesAgree(elements[0], (*inferred)->tuple_element(0), Agreement::kExact) &&
+      IsResultOf(*i.calls(), elements[1], i.operand_count())) {
     return absl::OkStatus();
   }
   return MismatchError(i, **inferred);
 }
 
+// The state with the operands that this step binds.
 Result InferAsyncUpdate(const HloInstruction& i) {
+  if (i.operand_count() == 0) return Error(i, "takes at least one operand");
   if (const Result result = ElementOfOperand(i, 1, 2); !result.ok()) return result;
-  return &i.operand(0)->shape();
+  const Shape& before = i.operand(0)->shape();
+  if (i.operand_count() == 1) return &before;
+  if (!before.tuple_element(0).IsTuple()) {
+    return Error(i, "element 0 of the operand is no tuple of operands");
+  }
+  const absl::Span<const Shape> bound = before.tuple_element(0).tuple_elements();
+  std::vector<Shape> operands(bound.begin(), bound.end());
+  for (const HloInstruction* operand : i.operands().subspan(1)) {
+    operands.push_back(operand->shape());
+  }
+  std::vector<Shape> elements(before.tuple_elements().begin(), before.tuple_elements().end());
+  elements[0] = Shape::Tuple(std::move(operands));
+  return Shape::Tuple(std::move(elements));
 }
 
-Result InferAsyncDone(const HloInstruction& i) { return ElementOfOperand(i, 1, 2); }
+absl::Status CheckAsyncUpdate(const HloInstruction& i) {
+  const Result inferred = InferAsyncUpdate(i);
+  if (!inferred.ok()) return inferred.status();
+  if (i.operand_count() == 1) {
+    if (ShapesAgree(i.shape(), **inferred, Agreement::kSameValue)) return absl::OkStatus();
+    return MismatchError(i, **inferred);
+  }
+  const HloInstruction* start = AsyncStartOf(i);
+  const HloComputation* computation = start == nullptr ? nullptr : start->calls();
+  if (computation != nullptr && computation->root_instruction() != nullptr) {
+    XLA_INDEXING_RETURN_IF_ERROR(
+        CheckBound(i, *computation, BoundOperands(i.operand(0)->shape()), 1));
+  } else {
+    computation = nullptr;
+  }
+  const absl::Span<const Shape> expected = (*inferred)->tuple_elements();
+  const absl::Span<const Shape> given = i.shape().tuple_elements();
+  bool agree = i.shape().IsTuple() && given.size() == expected.size();
+  for (size_t k = 0; agree && k < given.size(); ++k) {
+    if (k != 1) {
+      agree = ShapesAgree(given[k], expected[k], Agreement::kExact);
+    } else if (computation != nullptr) {
+      agree = IsResultOf(*computation, given[k], BoundOperands(i.shape()));
+    } else {
+      // The result may come with the operands that are bound last.
+      agree = ShapesAgree(given[k], expected[k], Agreement::kExact) ||
+              (expected[k].IsTuple() && expected[k].tuple_elements().empty());
+    }
+  }
+  return agree ? absl::OkStatus() : MismatchError(i, **inferred);
+}
+
+Result InferAsyncDone(const HloInstruction& i) {
+  const Result result = ElementOfOperand(i, 1, 2);
+  if (!result.ok()) return result;
+  const HloInstruction* start = AsyncStartOf(*i.operand(0));
+  if (start == nullptr || start->calls() == nullptr) return result;
+  const auto parameters = static_cast<int64_t>(start->calls()->parameters().size());
+  const int64_t bound = BoundOperands(i.operand(0)->shape());
+  if (bound != parameters) {
+    return Error(i, "computation '", start->calls()->name(), "' takes ", parameters,
+                 parameters == 1 ? " parameter" : " parameters", ", of which ", bound,
+                 bound == 1 ? " is bound" : " are bound");
+  }
+  return result;
+}
 
 Result InferTuple(const HloInstruction& i) {
   int64_t nodes_left = kMostTupleNodes;
@@ -204,12 +299,8 @@ Result InferGetTupleElement(const HloInstruction& i) {
 
 Result InferOperand(const HloInstruction& i) { return &i.operand(0)->shape(); }
 
-Result InferAfterAll(const HloInstruction& i) {
-  for (int64_t operand = 0; operand < i.operand_count(); ++operand) {
-    XLA_INDEXING_RETURN_IF_ERROR(CheckToken(i, operand));
-  }
-  return Shape::Token();
-}
+// Arrays too may be waited for.
+Result InferAfterAll(const HloInstruction& /*i*/) { return Shape::Token(); }
 
 Result InferAddDependency(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckToken(i, 1));
@@ -290,5 +381,13 @@ absl::Status CheckParameter(const HloInstruction& i) {
 }
 
 absl::Status CheckCustomCall(const HloInstruction& /*i*/) { return absl::OkStatus(); }
+
+// The spelling must read back as it is.
+absl::Status CheckUnknown(const HloInstruction& i) {
+  const absl::string_view name = i.opcode_name();
+  if (name.empty()) return Error(i, "an opcode that is not known has no name");
+  if (OpcodeFromName(name) || AsyncStepFromName(name)) return Error(i, "its opcode is known");
+  return absl::OkStatus();
+}
 
 }  // namespace xla_indexing::internal::shape_rules

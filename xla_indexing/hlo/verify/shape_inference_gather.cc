@@ -82,7 +82,6 @@ absl::Status CheckAddressing(const HloInstruction& i, const Addressing& a, const
     XLA_INDEXING_RETURN_IF_ERROR(CheckAscending(i, list->name, list->dimensions));
   }
   XLA_INDEXING_RETURN_IF_ERROR(CheckDisjoint(i, a.dropped, a.operand_batching));
-  XLA_INDEXING_RETURN_IF_ERROR(CheckDisjoint(i, a.index_map, a.operand_batching));
   // (C13), (C14); scatter (C14), (C15)
   XLA_INDEXING_RETURN_IF_ERROR(
       CheckDimensions(i, a.indices_batching.name, a.indices_batching.dimensions, indices.rank()));
@@ -290,6 +289,8 @@ Result InferScatter(const HloInstruction& i) {
       .index_map = {"scatter_dims_to_operand_dims", numbers.scatter_dims_to_operand_dims},
       .index_vector_dim = numbers.index_vector_dim};
   XLA_INDEXING_RETURN_IF_ERROR(CheckAddressing(i, addressing, operand, indices));
+  // Gather may have such dimensions (GatherDimensionNumbers::IsBatchingAndIndexed).
+  XLA_INDEXING_RETURN_IF_ERROR(CheckDisjoint(i, addressing.index_map, addressing.operand_batching));
   XLA_INDEXING_RETURN_IF_ERROR(CheckUpdateSizes(i, addressing, operand, indices, update));
   // (C23-C25)
   const auto combiner = RequireComputation(i, AttributeKey::kToApply);

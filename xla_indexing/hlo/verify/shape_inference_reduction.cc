@@ -224,7 +224,7 @@ Shape WithDimensionOf(const Shape& of, int64_t dimension, const Shape& shape) {
 
 // scan(inputs.., initial carries..), dimensions={k}: the function takes the slices of the inputs at
 // one index of dimension k and the carries, and yields a tuple of slices of the outputs and the
-// next carries.
+// next carries, or the array alone where that is only one.
 Result InferScan(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
   const auto carries = RequireInteger(i, AttributeKey::kNumCarries);
@@ -258,9 +258,10 @@ Result InferScan(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckParameters(i, **function, parameters));
 
   const Shape& root = (*function)->root_instruction()->shape();
-  const absl::Span<const Shape> yielded = root.tuple_elements();
+  const absl::Span<const Shape> yielded =
+      root.IsTuple() ? root.tuple_elements() : absl::MakeConstSpan(&root, 1);
   const int64_t outputs = static_cast<int64_t>(yielded.size()) - *carries;
-  if (!root.IsTuple() || outputs < 0) {
+  if (outputs < 0) {
     return Error(i, "computation '", (*function)->name(), "' yields ", Brief(root),
                  " and should yield a tuple that ends with ", *carries, " carries");
   }
@@ -281,6 +282,7 @@ Result InferScan(const HloInstruction& i) {
     }
     shapes.push_back(WithElementType(carry, carry.element_type()));
   }
+  if (!root.IsTuple()) return std::move(shapes.front());
   return Shape::Tuple(std::move(shapes));
 }
 

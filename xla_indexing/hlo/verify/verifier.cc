@@ -173,7 +173,7 @@ class Verifier {
   template <typename... Parts>
   static absl::Status Error(const HloInstruction& i, const Parts&... parts) {
     return absl::InvalidArgumentError(
-        absl::StrCat("instruction '", i.name(), "' (", OpcodeName(i.opcode()), ") ", parts...));
+        absl::StrCat("instruction '", i.name(), "' (", i.opcode_name(), ") ", parts...));
   }
 
   const HloModule& module_;
@@ -195,13 +195,35 @@ std::string VerificationError::ToString(absl::string_view severity, absl::string
 }
 
 std::vector<VerificationError> FindErrors(const HloModule& module, int64_t max_errors) {
-  return Verifier(module, max_errors).Run();
+  if (module.is_verified()) return {};
+  std::vector<VerificationError> errors = Verifier(module, max_errors).Run();
+  if (max_errors > 0) {
+    module.SetVerdict(errors.empty() ? absl::OkStatus()
+                                     : absl::InvalidArgumentError(errors.front().ToString()));
+  }
+  return errors;
+}
+
+std::vector<VerificationError> FindWarnings(const HloModule& module, int64_t max_warnings) {
+  std::vector<VerificationError> warnings;
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* i : computation->instructions()) {
+      if (i->opcode() != HloOpcode::kUnknown) continue;
+      if (static_cast<int64_t>(warnings.size()) >= max_warnings) return warnings;
+      warnings.push_back(
+          {&module, computation, i,
+           absl::StrCat("instruction '", i->name(), "' has the opcode '", i->opcode_name(),
+                        "', which is not known; everything that it yields may be made of "
+                        "all of its operands"),
+           /*is_of_instruction_alone=*/true});
+    }
+  }
+  return warnings;
 }
 
 absl::Status VerifyModule(const HloModule& module) {
-  const std::vector<VerificationError> errors = FindErrors(module, 1);
-  if (errors.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(errors.front().ToString());
+  if (module.verdict() == nullptr) FindErrors(module, 1);
+  return *module.verdict();
 }
 
 }  // namespace xla_indexing

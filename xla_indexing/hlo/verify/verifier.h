@@ -1,5 +1,10 @@
 // Checks that a module is what the rest of the library relies on.
 //
+// Questions about a module, or about anything in it, are errors unless it is valid: each calls
+// VerifyModule() first. A module remembers what was found until it is changed, so that this
+// costs something once. What is right in a module that is not valid is answered about the copy that
+// SetErrorsAside() makes (hlo/transforms/set_aside.h).
+//
 // A module that verifies has an entry; names of computations, and of instructions in a computation,
 // are unique; operands are instructions of the same computation that come before their user, and
 // called computations come before their callers (so neither can go round in circles); parameters
@@ -56,7 +61,13 @@ struct VerificationError {
 // The first `max_errors` errors of a module, in its order; none where it is valid.
 std::vector<VerificationError> FindErrors(const HloModule& module, int64_t max_errors);
 
-// InvalidArgument with the first error as `ToString` shows it, or OK.
+// What is not wrong, but not known either: the first `max_warnings` instructions whose opcodes are none
+// that the library knows, in the module's order. Each is to be said as `ToString("warning", message)`.
+// What such an instruction reads is taken for all of its operands.
+std::vector<VerificationError> FindWarnings(const HloModule& module, int64_t max_warnings);
+
+// InvalidArgument with the first error as `ToString` shows it, or OK. Takes no time where it is known
+// (HloModule::verdict). May be called from several threads.
 absl::Status VerifyModule(const HloModule& module);
 
 }  // namespace xla_indexing

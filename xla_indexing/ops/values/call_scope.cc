@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "xla_indexing/hlo/model/async_steps.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/rules/frame/builders.h"
 #include "xla_indexing/ops/values/fold_runtime.h"
@@ -61,15 +62,22 @@ std::vector<bool> LeavesPassedThrough(const HloInstruction& loop) {
 
 namespace {
 
+// What the caller passes for a parameter; null where it is no instruction beside the caller.
+const HloInstruction* PassedFor(const CalledComputation& called, int64_t parameter) {
+  if (called.first_operand) return called.caller.operand(*called.first_operand + parameter);
+  if (called.caller.opcode() != HloOpcode::kAsyncUpdate) return nullptr;
+  return AsyncOperand(called.caller, parameter);
+}
+
 void MoveToCaller(const CalledComputation& called, RuntimeVarIndexing* binding) {
   if (binding->call_path.empty()) {
     const LeafSource source = FollowRoutes({binding->instruction, binding->leaf});
     if (source.instruction->opcode() == HloOpcode::kParameter) {
       binding->instruction = source.instruction;
       binding->leaf = source.leaf;
-      if (called.first_operand) {
-        binding->instruction =
-            called.caller.operand(*called.first_operand + source.instruction->parameter_number());
+      if (const HloInstruction* passed =
+              PassedFor(called, source.instruction->parameter_number())) {
+        binding->instruction = passed;
         return;
       }
     }

@@ -23,6 +23,7 @@
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
@@ -368,6 +369,8 @@ class Comparison {
 absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const HloComputation& b,
                                                mlir::MLIRContext* context,
                                                const FusionOptions& options, int64_t max_steps) {
+  if (absl::Status status = VerifyModule(*a.parent()); !status.ok()) return status;
+  if (absl::Status status = VerifyModule(*b.parent()); !status.ok()) return status;
   const QuestionBudget question;
   EquivalenceReport report;
   report.difference = SignaturesDiffer(a, b);

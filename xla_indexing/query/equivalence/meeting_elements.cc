@@ -139,11 +139,11 @@ bool SaysWhatMeets(const HloInstruction& instruction, const InstructionIndexing&
       return true;
     case HloOpcode::kWhile:
     case HloOpcode::kConditional:
-    case HloOpcode::kCustomCall:
       return false;
     default:
       break;
   }
+  if (IsOpaque(instruction.opcode())) return instruction.operand_count() == 1;
   if (!instruction.called_computations().empty()) {
     switch (instruction.opcode()) {
       case HloOpcode::kReduce:

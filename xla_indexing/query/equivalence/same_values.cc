@@ -24,6 +24,7 @@ bool IsFunctionOfOperands(const HloInstruction& instruction) {
     case HloOpcode::kRecv:
     case HloOpcode::kRecvDone:
     case HloOpcode::kCustomCall:
+    case HloOpcode::kUnknown:
       return false;
     default:
       return true;

@@ -346,8 +346,11 @@ WriterSafety BufferWriters::CheckOne(const Overwrite& overwrite) {
     return {InPlaceSafety::AnyOrder(), &writer};
   }
   if (writer.opcode() == HloOpcode::kWhile) return CheckWhile(written, before);
-  if (writer.opcode() == HloOpcode::kCustomCall) {
-    return {InPlaceSafety::Undecided("the custom call answers for it"), &writer};
+  if (IsOpaque(writer.opcode())) {
+    return {InPlaceSafety::Undecided(writer.opcode() == HloOpcode::kCustomCall
+                                         ? "the custom call answers for it"
+                                         : "its opcode is not known"),
+            &writer};
   }
   return {CheckAlone(written, before), &writer};
 }

@@ -21,6 +21,7 @@
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/query/in_place/alias_text.h"
 #include "xla_indexing/query/in_place/buffer_writers.h"
 #include "xla_indexing/query/in_place/buffers/buffer_places.h"
@@ -72,8 +73,14 @@ std::string NameWithComputation(const HloInstruction& instruction) {
 // The aliases of a module: first what all of them demand, then the answers.
 class AliasCheck {
  public:
-  AliasCheck(const HloModule& module, mlir::MLIRContext* context, int64_t max_aliases)
-      : module_(module), max_aliases_(max_aliases), indexers_(context) {
+  // `verdict` is the verifier's: in a module that is not valid nothing is decided.
+  AliasCheck(const HloModule& module, absl::Status verdict, mlir::MLIRContext* context,
+             int64_t max_aliases)
+      : module_(module),
+        verdict_(std::move(verdict)),
+        max_aliases_(max_aliases),
+        indexers_(context) {
+    if (!verdict_.ok()) return;
     for (const HloComputation* computation : module.computations()) {
       for (const HloInstruction* instruction : computation->instructions()) {
         if (instruction->opcode() == HloOpcode::kWhile) bodies_.insert(instruction->while_body());
@@ -83,7 +90,8 @@ class AliasCheck {
 
   std::vector<CheckedAlias> Run() {
     const HloComputation& entry = *module_.entry_computation();
-    if (const auto text = module_.FindAttribute("input_output_alias")) {
+    const auto text = module_.FindAttribute("input_output_alias");
+    if (text && entry.root_instruction() != nullptr) {
       Read(nullptr, *text, entry.root_instruction()->shape(), entry.parameters());
     }
     for (const HloComputation* computation : module_.computations()) {
@@ -158,7 +166,7 @@ class AliasCheck {
     }
     const HloComputation* computation =
         owner == nullptr ? module_.entry_computation() : owner->parent();
-    BufferWriters& writers = WritersOf(computation);
+    BufferWriters* writers = verdict_.ok() ? &WritersOf(computation) : nullptr;
     // The first alias for each value.
     absl::flat_hash_map<std::pair<const HloInstruction*, int64_t>, const StatedAlias*> first;
     for (const StatedAlias& alias : *aliases) {
@@ -175,9 +183,13 @@ class AliasCheck {
         result.safety = InPlaceSafety::Unsafe(std::move(why_not));
         continue;
       }
+      if (writers == nullptr) {
+        result.safety = InPlaceSafety::Undecided(std::string(verdict_.message()));
+        continue;
+      }
       const int64_t output_leaf = *LeafAt(output, alias.output_path);
       const BufferValue before =
-          writers.values().OriginOf({operand, *LeafAt(operand->shape(), alias.operand_path)});
+          writers->values().OriginOf({operand, *LeafAt(operand->shape(), alias.operand_path)});
       const auto [other, is_first] = first.try_emplace({before.instruction, before.leaf}, &alias);
       if (!is_first) {
         result.safety =
@@ -191,9 +203,9 @@ class AliasCheck {
       }
       std::vector<Overwrite> overwrites;
       if (owner == nullptr) {
-        overwrites = writers.OfOutput(output_leaf, before);
-        writers.Demand(overwrites);
-      } else if (const BufferValue written = writers.values().OriginOf({owner, output_leaf});
+        overwrites = writers->OfOutput(output_leaf, before);
+        writers->Demand(overwrites);
+      } else if (const BufferValue written = writers->values().OriginOf({owner, output_leaf});
                  written != before) {
         overwrites = {{written, before}};
       }
@@ -202,6 +214,7 @@ class AliasCheck {
   }
 
   const HloModule& module_;
+  const absl::Status verdict_;
   const int64_t max_aliases_;
   HloIndexers indexers_;
   absl::flat_hash_set<const HloComputation*> bodies_;
@@ -246,7 +259,7 @@ std::string CheckedValue::ToString() const {
 std::vector<CheckedAlias> CheckAliases(const HloModule& module, mlir::MLIRContext* context,
                                        int64_t max_aliases) {
   if (module.entry_computation() == nullptr) return {};
-  return AliasCheck(module, context, max_aliases).Run();
+  return AliasCheck(module, VerifyModule(module), context, max_aliases).Run();
 }
 
 absl::StatusOr<std::vector<CheckedValue>> CheckOneBuffer(absl::Span<const BufferValue> values,
@@ -268,6 +281,7 @@ absl::StatusOr<std::vector<CheckedValue>> CheckOneBuffer(absl::Span<const Buffer
                        computation.name(), ", as ", values.front().instruction->name(), " is"));
     }
   }
+  if (absl::Status status = VerifyModule(*computation.parent()); !status.ok()) return status;
   HloIndexers indexers(context);
   BufferWriters writers(computation, computation.parent()->is_scheduled(), &indexers);
   const BufferValue first = writers.values().OriginOf(values.front());

@@ -15,6 +15,7 @@
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/ops/values/fold_runtime.h"
 #include "xla_indexing/query/index_structure/box_of_map.h"
 #include "xla_indexing/query/index_structure/exact_pieces.h"
@@ -148,7 +149,8 @@ void AddConditions(const HloInstruction& instruction, const std::vector<OperandI
 }  // namespace
 
 bool HasIndexStructure(const HloInstruction& instruction) {
-  return instruction.opcode() == HloOpcode::kGather ||
+  return (instruction.opcode() == HloOpcode::kGather &&
+          !instruction.gather_dimension_numbers().HasBatchingAndIndexed()) ||
          (instruction.opcode() == HloOpcode::kScatter && instruction.operand_count() == 3) ||
          FilledGatherOf(instruction).has_value();
 }
@@ -161,10 +163,12 @@ absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instructio
 
 absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instruction,
                                                 HloIndexers& indexers) {
+  const HloModule& module = *instruction.parent()->parent();
+  if (absl::Status status = VerifyModule(module); !status.ok()) return status;
   mlir::MLIRContext* context = indexers.context();
   if (!HasIndexStructure(instruction)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "indices: ", instruction.name(), " (", OpcodeName(instruction.opcode()),
+        "indices: ", instruction.name(), " (", instruction.opcode_name(),
         ") is no gather, no scatter of one array, and no select between a gather and one value"));
   }
   const QuestionBudget question;
@@ -238,6 +242,7 @@ absl::StatusOr<std::vector<InstructionIndices>> IndexStructuresOf(const HloCompu
 
 absl::StatusOr<std::vector<InstructionIndices>> IndexStructuresOf(const HloComputation& computation,
                                                                   HloIndexers& indexers) {
+  if (absl::Status status = VerifyModule(*computation.parent()); !status.ok()) return status;
   std::vector<InstructionIndices> all;
   for (const HloInstruction* instruction : computation.instructions()) {
     if (!HasIndexStructure(*instruction)) continue;

@@ -85,6 +85,8 @@ std::string KindWithoutEmitter(const HloInstruction& kernel, std::string* why) {
     case HloOpcode::kTriangularSolve:
     case HloOpcode::kTopk:
       return is("library", kLibrary);
+    case HloOpcode::kUnknown:
+      return is("library", "its opcode is not known, and so are its accesses");
     case HloOpcode::kSort:
     case HloOpcode::kScan:
       return is("sort", "it passes over its operands several times, which is not modelled");
@@ -96,6 +98,7 @@ std::string KindWithoutEmitter(const HloInstruction& kernel, std::string* why) {
     case HloOpcode::kCollectiveBroadcast:
     case HloOpcode::kCollectivePermute:
     case HloOpcode::kCollectivePermuteStart:
+    case HloOpcode::kCollectiveReduce:
     case HloOpcode::kRaggedAllToAll:
     case HloOpcode::kReduceScatter:
     case HloOpcode::kRecv:

@@ -224,7 +224,7 @@ class KernelDrawer {
       const HloInstruction* original = is_loop ? instruction : view_.OriginalOf(*instruction);
       DrawnNode node;
       node.name = std::string((original == nullptr ? instruction : original)->name());
-      node.opcode = std::string(OpcodeName(instruction->opcode()));
+      node.opcode = std::string(instruction->opcode_name());
       node.shape = instruction->shape().ToString();
       node.is_root = instruction->is_root();
       if (instruction->opcode() == HloOpcode::kParameter) {

@@ -44,6 +44,7 @@ bool IsIndexedByValues(HloOpcode opcode) {
     case HloOpcode::kWhile:
     case HloOpcode::kConditional:
     case HloOpcode::kCustomCall:
+    case HloOpcode::kUnknown:
       return true;
     default:
       return false;
@@ -66,7 +67,7 @@ class KernelWriter {
   }
 
   void WriteInstruction(const HloInstruction& instruction) {
-    absl::StrAppend(&text_, OpcodeName(instruction.opcode()), " ", instruction.shape().ToString());
+    absl::StrAppend(&text_, instruction.opcode_name(), " ", instruction.shape().ToString());
     for (const HloInstruction* operand : instruction.operands()) {
       absl::StrAppend(&text_, " ", operand->index_in_computation());
     }
@@ -87,8 +88,7 @@ class KernelWriter {
     absl::StrAppend(&text_, "(", it->second);
     if (is_new) {
       if (sources_.size() > kMaxIndexSources) return false;
-      absl::StrAppend(&text_, OpcodeName(instruction.opcode()), " ",
-                      instruction.shape().ToString());
+      absl::StrAppend(&text_, instruction.opcode_name(), " ", instruction.shape().ToString());
       // What is behind these is known to nobody.
       if (instruction.opcode() != HloOpcode::kParameter) {
         WriteAttributes(instruction);
@@ -138,7 +138,7 @@ class KernelWriter {
 std::string KernelText(const HloInstruction& kernel, const FusionView& view) {
   KernelWriter writer;
   writer.WriteComputation(view.computation());
-  absl::StrAppend(&writer.text(), OpcodeName(kernel.opcode()), kernel.fusion_kind(),
+  absl::StrAppend(&writer.text(), kernel.opcode_name(), kernel.fusion_kind(),
                   kernel.custom_call_target());
   for (const HloInstruction* operand : kernel.operands()) {
     absl::StrAppend(&writer.text(), " ", view.ParameterOf(*operand).value_or(-1), " ",

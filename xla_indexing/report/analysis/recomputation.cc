@@ -88,7 +88,7 @@ std::vector<Recomputation> FindRecomputation(const FusionMapping& mapping, const
     if (sum.computations.lower() <= sum.elements.upper()) continue;
     const HloInstruction* original = view.OriginalOf(*inner);
     sum.instruction = std::string(original == nullptr ? inner->name() : original->name());
-    sum.opcode = std::string(OpcodeName(inner->opcode()));
+    sum.opcode = std::string(inner->opcode_name());
     found.push_back(std::move(sum));
   }
   return found;

@@ -16,6 +16,7 @@
 #include "xla_indexing/base/parallel.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/query/aliases.h"
 #include "xla_indexing/report/analysis/analyse_kernel.h"
 #include "xla_indexing/report/analysis/equal_kernels.h"
@@ -308,10 +309,7 @@ absl::StatusOr<ModuleReport> ReportKernels(const HloModule& module, const Report
     return absl::InvalidArgumentError(
         absl::StrCat("a report with ", options.jobs, " threads and ", options.max_steps, " steps"));
   }
-  if (module.entry_computation() == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("module '", module.name(), "' has no entry computation"));
-  }
+  if (absl::Status status = VerifyModule(module); !status.ok()) return status;
   return Reporter(module, options).Report();
 }
 

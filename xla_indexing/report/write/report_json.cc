@@ -153,7 +153,7 @@ void WriteRow(const KernelRow& row, llvm::json::OStream* json) {
     JsonFields fields(json);
     fields.Text("computation", row.instruction->parent()->name());
     fields.Text("instruction", row.instruction->name());
-    fields.Text("opcode", OpcodeName(row.instruction->opcode()));
+    fields.Text("opcode", row.instruction->opcode_name());
     if (row.instruction->while_body() != nullptr) {
       fields.Text("body", row.instruction->while_body()->name());
     }

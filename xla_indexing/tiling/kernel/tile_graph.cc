@@ -429,7 +429,7 @@ class GraphText {
     Indent(depth);
     absl::StrAppend(&text_, node.array->name,
                     node.array->is_of_tuple ? absl::StrCat("#", node.leaf) : "", ": ",
-                    OpcodeName(node.array->opcode), ", offset ", OffsetText(tile), ", size (",
+                    node.array->opcode_name, ", offset ", OffsetText(tile), ", size (",
                     absl::StrJoin(tile.sizes, ", "), ")");
     if (llvm::any_of(tile.strides, [](int64_t stride) { return stride != 1; })) {
       absl::StrAppend(&text_, ", stride (", absl::StrJoin(tile.strides, ", "), ")");

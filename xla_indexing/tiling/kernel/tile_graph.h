@@ -107,6 +107,7 @@ struct MaskedTile {
 struct TiledArray {
   std::string name;  // of the instruction
   HloOpcode opcode = HloOpcode::kParameter;
+  std::string opcode_name;   // as it is spelled
   Shape shape;               // of the leaf
   bool is_of_tuple = false;  // the leaf is one of several
 };

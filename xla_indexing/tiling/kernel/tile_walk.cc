@@ -22,6 +22,7 @@
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/ops/answers/indexing_entry.h"
 #include "xla_indexing/ops/answers/map_builder.h"
@@ -509,6 +510,7 @@ void LinkDimensions(llvm::ArrayRef<std::pair<int, int>> links, TiledRoots* tiled
 
 absl::StatusOr<TileWalk> WalkTiles(const HloComputation& computation, mlir::MLIRContext* context,
                                    const FusionOptions& options) {
+  if (absl::Status status = VerifyModule(*computation.parent()); !status.ok()) return status;
   const QuestionBudget question;
   const HloInstruction* root = computation.root_instruction();
   if (root == nullptr) {

@@ -432,9 +432,9 @@ absl::StatusOr<TiledComputation> TiledComputation::Create(const HloComputation& 
       added.operands.push_back({operand.operand, operand.operand_leaf, operand.read});
     }
     const Shape& shape = read.instruction->shape().Leaf(read.leaf);
-    added.array = std::make_shared<const TiledArray>(
-        TiledArray{std::string(read.instruction->name()), read.instruction->opcode(), shape,
-                   !read.instruction->shape().IsArray()});
+    added.array = std::make_shared<const TiledArray>(TiledArray{
+        std::string(read.instruction->name()), read.instruction->opcode(),
+        std::string(read.instruction->opcode_name()), shape, !read.instruction->shape().IsArray()});
     const std::vector<int64_t> array(shape.dimensions().begin(), shape.dimensions().end());
     const auto [entry, is_new] =
         known.try_emplace({read.map, array}, static_cast<int>(tiled.tiles_.size()));

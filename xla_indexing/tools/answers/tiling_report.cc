@@ -90,7 +90,7 @@ void WriteNode(const TileGraph& graph, int number, JsonWriter* json) {
   json->BeginObject();
   json->IntegerField("id", number);
   json->StringField("instruction", node.instruction->name());
-  json->StringField("opcode", OpcodeName(node.instruction->opcode()));
+  json->StringField("opcode", node.instruction->opcode_name());
   json->IntegerField("leaf", node.leaf);
   json->StringField("offset_map", tile.offsets.ToString());
   json->IntegersField("sizes", tile.sizes);

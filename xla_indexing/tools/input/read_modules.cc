@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -48,6 +50,25 @@ std::string WarningText(const SetAside& aside, absl::string_view filename) {
                                            : "; what it reads is unknown"));
 }
 
+// Whether each of these errors can be set aside (hlo/transforms/set_aside.h).
+bool CanBeSetAside(const std::vector<VerificationError>& errors) {
+  return absl::c_all_of(errors, [](const VerificationError& error) {
+    return error.is_of_instruction_alone && error.instruction->opcode() != HloOpcode::kParameter;
+  });
+}
+
+void AddWarnings(absl::string_view filename, ReadModule* read) {
+  const std::vector<VerificationError> warnings =
+      FindWarnings(*read->module, std::numeric_limits<int64_t>::max());
+  for (size_t i = 0; i < std::min<size_t>(warnings.size(), kMaxErrors); ++i) {
+    read->warnings.push_back(TextOf(warnings[i], filename, "warning", warnings[i].message));
+  }
+  if (warnings.size() > kMaxErrors) {
+    read->warnings.push_back(absl::StrCat(filename, ": warning: ", warnings.size() - kMaxErrors,
+                                          " more instructions have opcodes that are not known"));
+  }
+}
+
 // Replaces the module, which is not valid, by a copy in which its errors are set aside.
 void SetAsideErrorsOf(std::unique_ptr<HloModule> module, absl::string_view filename,
                       ReadModule* read) {
@@ -86,11 +107,17 @@ std::vector<ReadModule> ReadModules(SourceText source, bool verify) {
       read.errors.emplace_back(parsed.status().message());
       continue;
     }
-    for (const VerificationError& error : FindErrors(**parsed, kMaxErrors)) {
+    const std::vector<VerificationError> errors = FindErrors(**parsed, kMaxErrors);
+    for (const VerificationError& error : errors) {
       read.errors.push_back(ErrorText(error, filename));
+    }
+    if (verify && !errors.empty() && CanBeSetAside(errors)) {
+      read.errors.push_back(absl::StrCat(
+          filename, ": note: with --no-verify what is right in the module is analysed"));
     }
     if (read.errors.empty()) {
       read.module = *std::move(parsed);
+      AddWarnings(filename, &read);
     } else if (!verify) {
       SetAsideErrorsOf(*std::move(parsed), filename, &read);
     }

@@ -25,10 +25,12 @@ struct Subject {
   // (hlo/transforms/set_aside.h).
   const HloInstruction* written = nullptr;
 
-  HloOpcode opcode() const { return (written != nullptr ? written : instruction)->opcode(); }
+  HloOpcode opcode() const { return AsWritten().opcode(); }
+  absl::string_view opcode_name() const { return AsWritten().opcode_name(); }
   absl::string_view OperandName(int64_t i) const {
     return (written != nullptr && !is_fusion ? written->operand(i) : operands()[i])->name();
   }
+  const HloInstruction& AsWritten() const { return written != nullptr ? *written : *instruction; }
   // Whether the launch that computes it writes its result: not what is there before, and not what
   // only names a place of memory. As one fusion, a computation writes whatever its root is.
   bool WritesItsResult() const;

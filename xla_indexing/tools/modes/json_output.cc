@@ -86,7 +86,7 @@ void WriteMap(const ReportedMap& map, JsonWriter* json) {
 void WriteSubject(const Subject& subject, Direction direction, JsonWriter* json) {
   WriteField("computation", subject.computation().name(), json);
   WriteField("instruction", subject.instruction->name(), json);
-  WriteField("opcode", OpcodeName(subject.opcode()), json);
+  WriteField("opcode", subject.opcode_name(), json);
   WriteField("scope", subject.is_fusion ? "fusion" : "instruction", json);
   WriteField("direction",
              direction == Direction::kOutputToInput ? "output-to-input" : "input-to-output", json);

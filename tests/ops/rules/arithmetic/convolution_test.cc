@@ -215,5 +215,37 @@ TEST_F(SelectAndScatterTest, PaddingAndOverlap) {
             "(d0)[s0] -> (d0 + s0 - 1), domain: d0 in [0, 3], s0 in [0, 2], d0 + s0 - 1 in [0, 3]");
 }
 
+// One of every four input features is there, and the indices say which.
+TEST_F(ConvolutionTest, SparseKernels) {
+  const auto sparse = [&](absl::string_view kernel, absl::string_view indices,
+                          absl::string_view config) {
+    return Entry(absl::StrCat("x = f32[2,8] parameter(0)\nw = f32[", kernel,
+                              "] parameter(1)\ni = s32[", indices,
+                              "] parameter(2)\nROOT c = f32[2,3] convolution(x, w, i), "
+                              "dim_labels=bf_io->bf, sparsity_config={rhs={",
+                              config, "}}"));
+  };
+  const HloInstruction* root = sparse("2,3", "2,3", "sparsity=1x4 dimension=0 stride=1 idx=2");
+  const std::string why = "  (over-approximate: which features a sparse kernel holds is a value)";
+  const std::string of_kernel =
+      "(d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 1], d1 in [0, 2], s0 in [0, 1]";
+  EXPECT_THAT(OutputToInput(root),
+              ElementsAre("0.0.0 (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 1], d1 in [0, 2], "
+                          "s0 in [0, 7]" +
+                              why,
+                          "0.1.0 " + of_kernel, "0.2.0 " + of_kernel));
+  EXPECT_THAT(InputToOutput(root),
+              ElementsAre("0.0.0 (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 1], d1 in [0, 7], "
+                          "s0 in [0, 2]" +
+                              why,
+                          "0.1.0 " + of_kernel, "0.2.0 " + of_kernel));
+  // Otherwise nothing is known of what is read.
+  const std::string whole = "whole operand: what sparse operands hold is not known";
+  EXPECT_THAT(OutputToInput(sparse("2,3", "2,3", "sparsity=1x4 dimension=1 stride=1 idx=2")),
+              ::testing::Each(::testing::HasSubstr(whole)));
+  EXPECT_THAT(OutputToInput(sparse("2,3", "6", "sparsity=1x4 dimension=0 stride=1 idx=2"))[2],
+              ::testing::HasSubstr(whole));
+}
+
 }  // namespace
 }  // namespace xla_indexing

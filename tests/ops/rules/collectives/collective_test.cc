@@ -36,6 +36,10 @@ class CollectiveTest : public IndexingTest {
     std::string text = absl::StrCat(
         "HloModule m, ", header,
         "\nadd { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }\n"
+        "add_arrays { a = f32[2,2] parameter(0)  b = f32[2,2] parameter(1)  "
+        "ROOT r = f32[2,2] add(a, b) }\n"
+        "transpose_arrays { a = f32[2,2] parameter(0)  b = f32[2,2] parameter(1)  "
+        "ROOT r = f32[2,2] transpose(a), dimensions={1,0} }\n"
         "ENTRY e {\n");
     for (size_t i = 0; i < parameters.size(); ++i) {
       absl::StrAppend(&text, "p", i, " = ", parameters[i], " parameter(", i, ")\n");
@@ -235,6 +239,71 @@ TEST_F(CollectiveTest, CollectiveBroadcast) {
       ElementsAre("0.0.0 (d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 2]\n"
                   "  replica: (d0, d1)[s0] -> (s0 + 5), domain: d0 in [0, 3], d1 in [5, 5], "
                   "s0 in [0, 2]"));
+}
+
+// The result of device 1 is undefined: it may be made of all that is read.
+TEST_F(CollectiveTest, CollectiveReduceIsAnAllReduceForTheRoot) {
+  const HloInstruction* root =
+      OnDevices("replica_count=8", {"f32[4]"},
+                "f32[4] collective-reduce(p0), replica_groups={{0,1}}, to_apply=add");
+  const std::string map =
+      "0.0.0 (d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 1]  "
+      "(over-approximate: elsewhere than on the root the result is undefined)\n"
+      "  replica: (d0, d1)[s0] -> (s0), domain: d0 in [0, 3], d1 in [0, 1], s0 in [0, 1]";
+  EXPECT_THAT(OutputToInput(root), ElementsAre(map));
+  EXPECT_THAT(InputToOutput(root), ElementsAre(map));
+}
+
+TEST_F(CollectiveTest, TheRootMayBeAValue) {
+  const HloInstruction* root =
+      OnDevices("replica_count=4", {"f32[4]", "f32[]", "s32[2]"},
+                "(f32[4], f32[]) collective-broadcast(p0, p1, p2), replica_groups={{0,1}}, "
+                "has_dynamic_root=true");
+  constexpr char kWhy[] = "  (over-approximate: which device is the root is a value)\n";
+  EXPECT_THAT(
+      OutputToInput(root),
+      ElementsAre(absl::StrCat("0.0.0 (d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 1]", kWhy,
+                               "  replica: (d0, d1)[s0] -> (s0), domain: d0 in [0, 3], "
+                               "d1 in [0, 1], s0 in [0, 1]"),
+                  "0.2.0 (d0) -> (0), domain: d0 in [0, 3]\n"
+                  "  replica: (d0, d1) -> (d1), domain: d0 in [0, 3], d1 in [0, 1]",
+                  absl::StrCat("1.1.0 ()[s0] -> (), domain: s0 in [0, 1]", kWhy,
+                               "  replica: (d0)[s0] -> (s0), domain: d0 in [0, 1], s0 in [0, 1]"),
+                  "1.2.0 () -> (1)\n  replica: (d0) -> (d0), domain: d0 in [0, 1]"));
+  EXPECT_THAT(InputToOutput(root).back(),
+              "1.2.0 (d0) -> (), domain: d0 in [1, 1]\n"
+              "  replica: (d0, d1) -> (d1), domain: d0 in [1, 1], d1 in [0, 1]");
+}
+
+TEST_F(CollectiveTest, AFunctionOfArraysGoesElementByElementOrMayReadAll) {
+  const auto root = [&](const std::string& line) {
+    return OnDevices("replica_count=2", {"f32[2,2]"}, "f32[2,2] all-reduce(p0), to_apply=" + line);
+  };
+  EXPECT_THAT(OutputToInput(root("add_arrays")),
+              ElementsAre("0.0.0 (d0, d1)[s0] -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 1], "
+                          "s0 in [0, 1]\n  replica: (d0, d1, d2)[s0] -> (s0), domain: "
+                          "d0 in [0, 1], d1 in [0, 1], d2 in [0, 1], s0 in [0, 1]"));
+  EXPECT_THAT(OutputToInput(root("transpose_arrays")),
+              ElementsAre(::testing::HasSubstr(
+                  "whole tensor: transpose_arrays does not go element by element")));
+}
+
+// A device may send once for each slice.
+TEST_F(CollectiveTest, PermuteOfSeveralSlicesInPlace) {
+  const HloInstruction* root =
+      OnDevices("replica_count=3", {"f32[4]", "((s32[]), (s32[]))"},
+                "f32[4] collective-permute(p0, p0, p1, p1), source_target_pairs={{0,1},{0,2}}, "
+                "slice_sizes={{1},{2}}");
+  constexpr char kWhole[] =
+      "  (over-approximate: whole operand: the places of slices of a collective-permute in place "
+      "are not analysed)\n";
+  EXPECT_EQ(absl::StrCat(InputToOutput(root)[0], "\n", InputToOutput(root)[1]),
+            absl::StrCat("0.0.0 (d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 3]", kWhole,
+                         "  replica: (d0, d1)[s0] -> (1), domain: d0 in [0, 3], d1 in [0, 0], "
+                         "s0 in [0, 3]\n",
+                         "0.0.0 (d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 3]", kWhole,
+                         "  replica: (d0, d1)[s0] -> (2), domain: d0 in [0, 3], d1 in [0, 0], "
+                         "s0 in [0, 3]"));
 }
 
 // These groups would need more than 64 pieces: they are pairs of 256 devices in the order of

@@ -40,6 +40,25 @@ TEST_F(GatherTest, GatherWithBatchingDimensions) {
                   "d1 in [0, 4], d2 in [0, 0], s0 in [0, 3]"));
 }
 
+// The rows that are read may be those of the batch, of the start, or of their sum.
+TEST_F(GatherTest, ADimensionThatIsBatchingAndIndexedIsReadWhole) {
+  const HloInstruction* gather = Entry(R"(
+    a = f32[4,2] parameter(0)
+    i = s32[4,5,2] parameter(1)
+    ROOT r = f32[4,5,2] gather(a, i), offset_dims={2}, collapsed_slice_dims={},
+      start_index_map={0,1}, operand_batching_dims={0}, start_indices_batching_dims={0},
+      index_vector_dim=2, slice_sizes={1,2})");
+  const std::string why = "  (over-approximate: dimension 0 is batching and indexed)";
+  EXPECT_THAT(OutputToInput(gather)[0],
+              ::testing::StartsWith("0.0.0 (d0, d1, d2)[s0]{rt0} -> (s0, d2 + rt0), domain: "
+                                    "d0 in [0, 3], d1 in [0, 4], d2 in [0, 1], s0 in [0, 3], "
+                                    "rt0 in [0, 0]" +
+                                    why));
+  // Element (0, 0) of batch 3 may be read for every index.
+  EXPECT_THAT(InputToOutput(gather)[0],
+              ::testing::StartsWith("0.0.0 (d0, d1)[s0, s1, s2]{rt0} -> (s0, s1, d1 - rt0)"));
+}
+
 TEST_F(GatherTest, GatherOfScalarIndices) {
   const HloInstruction* gather = Entry(R"(
     a = f32[20] parameter(0)

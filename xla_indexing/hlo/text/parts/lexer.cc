@@ -175,6 +175,40 @@ bool Lexer::ReadBraces(absl::string_view* raw) {
   return FailAt(start, "this brace is not closed");
 }
 
+bool Lexer::ReadUntilSpace(absl::string_view* raw) {
+  SkipSpace();
+  const char* const start = position_;
+  int64_t depth = 0;
+  while (position_ < end_) {
+    const char c = *position_;
+    absl::string_view inside;
+    if (c == '{') {
+      if (!ReadBraces(&inside)) return false;
+      continue;
+    }
+    if (c == '"' || c == '\'') {
+      if (!SkipString()) return false;
+      continue;
+    }
+    const bool is_space = c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    if (depth == 0 && (is_space || c == ',' || c == '}' || c == ')' || c == ']')) break;
+    if (c == '}') break;
+    const bool is_comment = c == '/' && (PeekRaw(1) == '/' || PeekRaw(1) == '*');
+    if (is_comment && depth == 0) break;
+    if (is_comment && SkipComment()) {
+      if (failed_) return false;
+      continue;
+    }
+    if (c == '(' || c == '[') ++depth;
+    if (c == ')' || c == ']') --depth;
+    ++position_;
+  }
+  if (depth != 0) return FailAt(start, "the brackets of this value are not balanced");
+  if (position_ == start) return FailExpected("a value");
+  *raw = TextSince(start);
+  return true;
+}
+
 bool Lexer::ReadUntilComma(absl::string_view* raw) {
   SkipSpace();
   const char* const start = position_;

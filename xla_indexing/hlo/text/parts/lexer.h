@@ -121,6 +121,9 @@ class Lexer {
   // Text up to a comma, line end or closing bracket outside all brackets and strings; without the
   // white space and comments at its end. An error if there is none.
   bool ReadUntilComma(absl::string_view* raw);
+  // Text up to white space, a comma, or a closing bracket outside all brackets and strings: in braces as
+  // ReadBraces, in other brackets as ReadUntilComma. An error if there is none.
+  bool ReadUntilSpace(absl::string_view* raw);
 
  private:
   bool FailExpected(char c);

@@ -1,6 +1,7 @@
 #include "xla_indexing/hlo/text/parts/parse_attributes.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -198,6 +199,41 @@ bool ReadSlice(Lexer& lexer, std::vector<SliceRange>* slice) {
     if (!lexer.Expect(']')) return false;
   } while (lexer.Consume(','));
   return lexer.Expect('}');
+}
+
+std::optional<KernelSparsity> ParseKernelSparsity(absl::string_view config) {
+  Lexer lexer(config);
+  if (!lexer.Consume('{') || !lexer.Consume("rhs") || !lexer.Consume('=') || !lexer.Consume('{')) {
+    return std::nullopt;
+  }
+  KernelSparsity sparsity;
+  bool has_sizes = false;
+  bool has_dimension = false;
+  while (!lexer.Consume('}')) {
+    lexer.SkipSpace();
+    const absl::string_view field = lexer.ReadWord();
+    if (field.empty() || !lexer.Consume('=')) return std::nullopt;
+    if (field == "sparsity") {
+      has_sizes = lexer.ReadInteger("a size", &sparsity.kept) && lexer.ConsumeRaw('x') &&
+                  lexer.ReadInteger("a size", &sparsity.of);
+      if (!has_sizes) return std::nullopt;
+      continue;
+    }
+    int64_t value = 0;
+    if (!lexer.ReadInteger("an integer", &value)) return std::nullopt;
+    if (field == "dimension") {
+      sparsity.dimension = value;
+      has_dimension = true;
+    } else if (field == "stride" ? value != 1 : field != "idx") {
+      return std::nullopt;
+    }
+  }
+  const bool is_whole = lexer.Consume('}') && lexer.AtEnd();
+  if (!is_whole || !has_sizes || !has_dimension || sparsity.kept < 1 ||
+      sparsity.of < sparsity.kept) {
+    return std::nullopt;
+  }
+  return sparsity;
 }
 
 }  // namespace xla_indexing::internal

@@ -4,9 +4,11 @@
 #define XLA_INDEXING_HLO_TEXT_PARTS_PARSE_ATTRIBUTES_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/text/parts/lexer.h"
 #include "xla_indexing/hlo/types/attribute_values.h"
 
@@ -25,6 +27,10 @@ bool ReadDimensionLabels(Lexer& lexer, ConvolutionDimensionNumbers* numbers);
 bool ReadPadding(Lexer& lexer, std::vector<PaddingDimension>* padding);
 // `{[1:9:2], [0:4]}`.
 bool ReadSlice(Lexer& lexer, std::vector<SliceRange>* slice);
+
+// The sparsity of the kernel in the `sparsity_config` of a convolution; none where it says nothing of the
+// kernel, or something else.
+std::optional<KernelSparsity> ParseKernelSparsity(absl::string_view config);
 
 }  // namespace xla_indexing::internal
 

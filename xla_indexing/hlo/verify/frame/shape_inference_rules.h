@@ -1,4 +1,4 @@
-// What shape inference is made of, one rule for each of the 133 opcodes; not for users of the
+// What shape inference is made of, one rule for each opcode; not for users of the
 // library (see shape_inference.h and verifier.h).
 //
 // A rule says what the result's shape is (`infer`), or, where operands and attributes leave it
@@ -137,6 +137,7 @@ Result InferAllReduceDone(const HloInstruction& i);
 Result InferAllToAll(const HloInstruction& i);
 Result InferRaggedAllToAll(const HloInstruction& i);
 Result InferCollectiveBroadcast(const HloInstruction& i);
+Result InferCollectiveReduce(const HloInstruction& i);
 Result InferCollectivePermute(const HloInstruction& i);
 Result InferCollectivePermuteStart(const HloInstruction& i);
 absl::Status CheckCollectivePermuteStart(const HloInstruction& i);
@@ -149,6 +150,7 @@ Result InferWhile(const HloInstruction& i);
 Result InferConditional(const HloInstruction& i);
 absl::Status CheckAsyncStart(const HloInstruction& i);
 Result InferAsyncStart(const HloInstruction& i);
+absl::Status CheckAsyncUpdate(const HloInstruction& i);
 Result InferAsyncUpdate(const HloInstruction& i);
 Result InferAsyncDone(const HloInstruction& i);
 Result InferTuple(const HloInstruction& i);
@@ -169,6 +171,7 @@ absl::Status CheckInfeed(const HloInstruction& i);
 Result InferOutfeed(const HloInstruction& i);
 absl::Status CheckParameter(const HloInstruction& i);
 absl::Status CheckCustomCall(const HloInstruction& i);
+absl::Status CheckUnknown(const HloInstruction& i);
 
 }  // namespace xla_indexing::internal::shape_rules
 

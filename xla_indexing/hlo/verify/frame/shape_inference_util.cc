@@ -50,7 +50,7 @@ std::string Braced(absl::Span<const int64_t> values) {
 }
 
 std::string Describe(const HloInstruction& i) {
-  std::string text = absl::StrCat(i.name(), ": ", OpcodeName(i.opcode()));
+  std::string text = absl::StrCat(i.name(), ": ", i.opcode_name());
   const int64_t named = std::min(i.operand_count(), kMostOperandsNamed);
   for (int64_t operand = 0; operand < named; ++operand) {
     const bool last = operand + 1 == i.operand_count();
@@ -65,7 +65,7 @@ std::string Describe(const HloInstruction& i) {
 
 absl::Status MismatchError(const HloInstruction& i, const Shape& inferred) {
   return absl::InvalidArgumentError(
-      absl::StrCat("instruction '", i.name(), "' (", OpcodeName(i.opcode()), ") has shape ",
+      absl::StrCat("instruction '", i.name(), "' (", i.opcode_name(), ") has shape ",
                    Brief(i.shape()), " but its operands and attributes give ", Brief(inferred)));
 }
 

@@ -77,8 +77,12 @@ NestLoops LoopsOfNest(const BuildContext& build, int64_t output_leaf, int64_t op
       return LoopsOfAxes(
           nest, operand % 2 == 0 ? numbers.lhs_contracting_dims : numbers.rhs_contracting_dims);
     }
-    case HloOpcode::kConvolution:
-      return LoopsOfAxes(NestsOf(build, output_leaf, 1).front(), KernelAxes(instruction));
+    case HloOpcode::kConvolution: {
+      const LoopNest kernel = NestsOf(build, output_leaf, 1).front();
+      const NestLoops loops = LoopsOfAxes(kernel, KernelAxes(instruction));
+      // A whole operand is read in loops of its own.
+      return nest.loops == kernel.loops ? loops : NestLoops(loops.size(), kNoLoop);
+    }
     case HloOpcode::kReduce: {
       const llvm::SmallVector<int64_t, 4> dims = ReducedDimensions(instruction);
       if (operand < instruction.operand_count() / 2) return LoopsOfAxes(nest, dims);

@@ -7,7 +7,11 @@
 //
 // where (g, o) = g * (output features / groups) + o. Where features are in groups, c' = (g, c) and
 // b' = b; where the batch is, b' = (g, b) and c' = c. Where the window is reversed, w' = size - 1 -
-// w, otherwise w' = w. Elements of the window on padding or holes have no i: they read neither input nor kernel.
+// w, otherwise w' = w.
+//
+// A sparse kernel holds some of every few input features, and indices that say which: operand 2, of the
+// kernel's sizes. Those of the input that are read are then taken for all of the group's, over-approximate;
+// with operands that are sparse otherwise everything may be read. Elements of the window on padding or holes have no i: they read neither input nor kernel.
 //
 // Source: XLA's operation semantics (ConvWithGeneralPadding).
 
@@ -15,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "absl/types/span.h"
 #include "llvm/ADT/SmallVector.h"
@@ -54,11 +59,14 @@ LoopNest ConvolutionNest(const HloInstruction& convolution, ConvolutionTensor fr
   const int64_t batch = GroupSize(input.dimension(dims.input_batch), batch_groups);
   const int64_t in_features = GroupSize(input.dimension(dims.input_feature), feature_groups);
   const int64_t out_features = GroupSize(kernel.dimension(dims.kernel_output_feature), groups);
+  const bool is_sparse = convolution.is_sparse();
 
   LoopNest nest;
   const Loop g = nest.AddLoop(groups);
   const Loop b = AddSharedLoop(batch, output.dimension(dims.output_batch), &nest);
-  const Loop c = AddSharedLoop(in_features, kernel.dimension(dims.kernel_input_feature), &nest);
+  const int64_t kernel_features = kernel.dimension(dims.kernel_input_feature);
+  const Loop c = is_sparse ? nest.AddLoop(kernel_features)
+                           : AddSharedLoop(in_features, kernel_features, &nest);
   const Loop o = nest.AddLoop(out_features);
   const auto in_group = [g](Loop inner, int64_t size, int64_t group_count) {
     return group_count == 1 ? NestAxis::Along(inner) : NestAxis::Grouped(g, inner, size);
@@ -68,7 +76,11 @@ LoopNest ConvolutionNest(const HloInstruction& convolution, ConvolutionTensor fr
   Axes kernel_axes(kernel.rank());
   Axes output_axes(output.rank());
   input_axes[dims.input_batch] = in_group(b, batch, batch_groups);
-  input_axes[dims.input_feature] = in_group(c, in_features, feature_groups);
+  input_axes[dims.input_feature] =
+      in_group(is_sparse ? nest.AddLoop(in_features) : c, in_features, feature_groups);
+  if (is_sparse && (from == ConvolutionTensor::kInput || to == ConvolutionTensor::kInput)) {
+    nest.label = ExactnessLabel::OverApproximate("which features a sparse kernel holds is a value");
+  }
   kernel_axes[dims.kernel_input_feature] = NestAxis::Along(c);
   kernel_axes[dims.kernel_output_feature] = in_group(o, out_features, groups);
   output_axes[dims.output_batch] = NestAxis::Along(b);
@@ -95,6 +107,18 @@ LoopNest ConvolutionNest(const HloInstruction& convolution, ConvolutionTensor fr
 }
 
 LoopNests ConvolutionNests(const BuildContext& build, int64_t /*output_leaf*/, int64_t operand) {
+  const HloInstruction& convolution = build.instruction;
+  if (convolution.is_sparse()) {
+    const ConvolutionDimensionNumbers& dims = *convolution.convolution_dimension_numbers();
+    const std::optional<KernelSparsity> sparsity = convolution.kernel_sparsity();
+    const bool is_known = sparsity && sparsity->dimension == dims.kernel_input_feature;
+    // Indices of other sizes than the kernel's are not said to be of it element by element.
+    if (!is_known || (operand > 1 && !SameDimensions(build.Operand(operand), build.Operand(1)))) {
+      return WholeNest(
+          build.Output(), build.Operand(operand),
+          ExactnessLabel::OverApproximate("whole operand: what sparse operands hold is not known"));
+    }
+  }
   return ConvolutionNest(build.instruction, ConvolutionTensor::kOutput,
                          operand == 0 ? ConvolutionTensor::kInput : ConvolutionTensor::kKernel);
 }

@@ -7,7 +7,13 @@
 //   ", of a tuple         r_j(p)[d] = x_P(G[j])[d]
 //   all-reduce            r(p)[d] = sum over Q of x(G[Q])[d]
 //   collective-broadcast  r(p)[d] = x(G[0])[d]
+//   collective-reduce     r(p)[d] = sum over Q of x(G[Q])[d] where p = G[0], otherwise undefined
 //   collective-permute    r(p)[d] = x(q)[d] where q sends to p, otherwise 0
+//
+// What is undefined may be made of anything that the operation reads: a collective-reduce has the maps of
+// an all-reduce, over-approximate. Instead of G[0] an operand may say who the root is; the maps are then
+// those for any root, over-approximate. A reduction with a function of arrays that does not go element by
+// element may read all of them.
 //
 // From input to output i of device p goes to G[Q] for some Q: the formula with d and P of that
 // device is solved for d. A gather's is a scatter's and the other way round; all-to-all and
@@ -16,10 +22,15 @@
 // An operation that is split in two has in between the pair of its operands, as they are, and its
 // result; the -done is the result of that.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -120,6 +131,20 @@ OperandIndexingSet ExchangeArrays(const Arrays& arrays, int64_t own, int64_t oth
   });
 }
 
+// The element at the same index on every device of the group.
+OperandIndexingSet AnyOfGroup(const Arrays& arrays) {
+  return SameElement(arrays, [](CollectiveMapBuilder& builder) { builder.SetAnyOtherPosition(); });
+}
+
+OperandIndexingSet Weakened(const OperandIndexingSet& maps, const std::string& reason) {
+  OperandIndexingSet weakened;
+  for (OperandIndexing map : maps) {
+    map.Weaken(ExactnessLabel::OverApproximate(reason));
+    weakened.Add(std::move(map));
+  }
+  return weakened;
+}
+
 bool IsUnboundedAlong(const Arrays& arrays, int64_t dim) {
   return arrays.from.IsUnboundedDimension(dim) || arrays.to.IsUnboundedDimension(dim);
 }
@@ -152,6 +177,9 @@ OperandIndexingSet GroupMaps(const HloInstruction& instruction, const Arrays& ar
       return ExchangeShards(arrays, dim);
     }
     case HloOpcode::kCollectiveBroadcast:
+      if (HasDynamicRoot(instruction)) {
+        return Weakened(AnyOfGroup(arrays), "which device is the root is a value");
+      }
       return SameElement(arrays, [&](CollectiveMapBuilder& builder) {
         if (forward) {
           builder.RestrictReaderPosition(0);
@@ -160,15 +188,62 @@ OperandIndexingSet GroupMaps(const HloInstruction& instruction, const Arrays& ar
           builder.SetOtherPosition(builder.map().Value(0));
         }
       });
+    case HloOpcode::kCollectiveReduce:
+      return Weakened(AnyOfGroup(arrays), "elsewhere than on the root the result is undefined");
     default:  // all-reduce
-      return SameElement(arrays,
-                         [](CollectiveMapBuilder& builder) { builder.SetAnyOtherPosition(); });
+      return AnyOfGroup(arrays);
   }
+}
+
+// Whether each element of what the function yields is made of those at the same index.
+bool GoesElementByElement(const HloComputation& function) {
+  return absl::c_all_of(function.instructions(), [](const HloInstruction* i) {
+    return i->shape().IsScalar() || i->opcode() == HloOpcode::kParameter ||
+           i->opcode() == HloOpcode::kConstant || IsElementwise(i->opcode()) ||
+           (i->opcode() == HloOpcode::kBroadcast &&
+            i->operand(0)->opcode() == HloOpcode::kConstant);
+  });
+}
+
+// The operand that says who the roots are: a number for all arrays, or one for each of them. Every device
+// of a group looks at its own.
+OperandIndexingSet RootMaps(const Arrays& arrays, Direction direction, int64_t result,
+                            int64_t result_count) {
+  const bool forward = direction == Direction::kInputToOutput;
+  const Shape& roots = forward ? arrays.from : arrays.to;
+  const bool has_own = roots.rank() == 1 && result_count > 1 && roots.dimension(0) == result_count;
+  return BuildForPieces(arrays.from, arrays.to, arrays.groups, arrays.context,
+                        [&](CollectiveMapBuilder& builder) {
+                          Indices indices;
+                          if (has_own && !forward)
+                            return builder.Build({builder.map().Value(result)});
+                          if (has_own)
+                            builder.map().Constrain(builder.map().Dim(0), Interval::Point(result));
+                          for (const int64_t size : arrays.to.dimensions()) {
+                            indices.push_back(builder.map().AddRangeOverAxis(size));
+                          }
+                          return builder.Build(indices);
+                        });
 }
 
 bool IsPermute(const HloInstruction& instruction) {
   return instruction.opcode() == HloOpcode::kCollectivePermute ||
          instruction.opcode() == HloOpcode::kCollectivePermuteStart;
+}
+
+// Pairs in parts in which no device reads twice: the j-th pairs of all readers.
+std::vector<CollectivePairs> InParts(const CollectivePairs& pairs, Direction direction) {
+  std::vector<CollectivePairs> parts;
+  absl::flat_hash_map<int64_t, size_t> seen;
+  for (const SourceTargetPair& pair : pairs.pairs) {
+    const size_t j = seen[direction == Direction::kInputToOutput ? pair.source : pair.target]++;
+    if (j == parts.size()) {
+      parts.push_back(pairs);
+      parts.back().pairs.clear();
+    }
+    parts[j].pairs.push_back(pair);
+  }
+  return parts;
 }
 
 // The map from a device to those that it receives from, or sends to.
@@ -213,9 +288,16 @@ void AddPermuteInPlace(BuildContext& build, const CollectivePairs& pairs, Direct
       forward ? input : output, forward ? output : input,
       "whole operand: the places of slices of a collective-permute in place are not analysed",
       build.mlir_context);
-  OperandIndexingSet maps = PermuteMaps(whole, pairs, direction);
+  OperandIndexingSet maps;
+  for (const CollectivePairs& part : InParts(pairs, direction)) {
+    for (const OperandIndexing& map : PermuteMaps(whole, part, direction)) maps.Add(map);
+  }
   if (operand > 1) maps.Add(whole);
   build.Add(output_leaf, operand, operand_leaf, std::move(maps));
+}
+
+bool IsOfRoots(const HloInstruction& instruction, int64_t operand) {
+  return operand + 1 == instruction.operand_count() && HasDynamicRoot(instruction);
 }
 
 // The maps between a leaf of the result proper and a leaf of an operand: `result` and `flat` are
@@ -247,9 +329,21 @@ void AddExchange(BuildContext& build, Direction direction, int64_t output_leaf, 
   }
   const DeviceGroups groups =
       AnalyseGroups(*collective, mlir::getAffineDimExpr(from.rank(), build.mlir_context));
+  const Arrays arrays = {from, forward ? output : input, groups, build.mlir_context};
+  if (IsOfRoots(instruction, operand)) {
+    build.Add(output_leaf, operand, operand_leaf,
+              RootMaps(arrays, direction, result, instruction.shape().LeafCount()));
+    return;
+  }
+  const HloComputation* function = instruction.to_apply();
+  if (function != nullptr && !GoesElementByElement(*function)) {
+    build.Add(output_leaf, operand, operand_leaf,
+              AnyDevice(arrays, absl::StrCat("whole tensor: ", function->name(),
+                                             " does not go element by element")));
+    return;
+  }
   build.Add(output_leaf, operand, operand_leaf,
-            GroupMaps(instruction, {from, forward ? output : input, groups, build.mlir_context},
-                      direction, result, flat));
+            GroupMaps(instruction, arrays, direction, result, flat));
 }
 
 // Whether an array of the result is of every operand, not of one.
@@ -285,7 +379,7 @@ void CollectiveOutputToInput(BuildContext& build, int64_t output_leaf) {
         if (flat != output_leaf) continue;
         build.Add(output_leaf, operand, leaf,
                   IdentityIndexing(instruction.shape().Leaf(output_leaf), build.mlir_context));
-      } else if (flat == result || MixesOperands(instruction)) {
+      } else if (flat == result || MixesOperands(instruction) || IsOfRoots(instruction, operand)) {
         AddExchange(build, Direction::kOutputToInput, output_leaf, result, operand, leaf, flat);
       }
     }
@@ -303,7 +397,7 @@ void CollectiveInputToOutput(BuildContext& build, int64_t operand, int64_t opera
                                build.mlir_context));
   }
   for (int64_t result = 0; result < leaves.result_count; ++result) {
-    if (flat != result && !MixesOperands(instruction)) continue;
+    if (flat != result && !MixesOperands(instruction) && !IsOfRoots(instruction, operand)) continue;
     AddExchange(build, Direction::kInputToOutput, leaves.result_begin + result, result, operand,
                 operand_leaf, flat);
   }

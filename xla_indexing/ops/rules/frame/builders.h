@@ -140,7 +140,7 @@ struct OpcodeIndexing {
   void Operation##OutputToInput(BuildContext& build, int64_t output_leaf); \
   void Operation##InputToOutput(BuildContext& build, int64_t operand, int64_t operand_leaf);
 
-XLA_INDEXING_DECLARE_BUILDERS(AsyncStart)          // async_start.cc
+XLA_INDEXING_DECLARE_BUILDERS(AsyncStep)           // async_step.cc
 XLA_INDEXING_DECLARE_BUILDERS(Bitcast)             // bitcast.cc
 XLA_INDEXING_DECLARE_BUILDERS(BitcastConvert)      // bitcast.cc
 XLA_INDEXING_DECLARE_BUILDERS(Call)                // call.cc: call and fusion
@@ -169,6 +169,9 @@ XLA_INDEXING_DECLARE_BUILDERS(While)               // while.cc
 
 // unanalysed.cc: the whole operand is read because the operation is not analysed.
 ExactnessLabel UnanalysedLabel(const BuildContext& build);
+// One entry of that kind, or an unknown one where elements of other devices may be read.
+void AddUnanalysed(BuildContext& build, Direction direction, int64_t output_leaf, int64_t operand,
+                   int64_t operand_leaf);
 
 // across_replicas.cc: the -done of an operation across replicas.
 LeafRoutes CollectiveDoneRoutes(const HloInstruction& instruction);

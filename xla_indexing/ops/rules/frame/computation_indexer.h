@@ -24,8 +24,8 @@ struct LoopMemo;
 inline constexpr char kTooManySteps[] = "it takes too many steps to compose the maps";
 
 // A computation and how it is called: its parameter p is operand `first_operand + p` of the caller.
-// Without `first_operand` parameters are no operands (the state of a loop after its first
-// iteration).
+// Without `first_operand` parameters are no operands: the state of a loop after its first iteration, and
+// what earlier steps of an asynchronous operation have bound (hlo/model/async_steps.h).
 struct CalledComputation {
   const HloInstruction& caller;
   const HloComputation& computation;

@@ -17,6 +17,7 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
     case HloOpcode::kCollectiveBroadcast:
     case HloOpcode::kCollectivePermute:
     case HloOpcode::kCollectivePermuteStart:
+    case HloOpcode::kCollectiveReduce:
     case HloOpcode::kReduceScatter:
       return XLA_INDEXING_BUILDERS(Collective);
     case HloOpcode::kAllGatherDone:
@@ -26,7 +27,8 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
     case HloOpcode::kRaggedAllToAll:
       return XLA_INDEXING_BUILDERS(RaggedAllToAll);
     case HloOpcode::kAsyncStart:
-      return XLA_INDEXING_BUILDERS(AsyncStart);
+    case HloOpcode::kAsyncUpdate:
+      return XLA_INDEXING_BUILDERS(AsyncStep);
     case HloOpcode::kBatchNormGrad:
       return {.nests = BatchNormGradNests};
     case HloOpcode::kBatchNormInference:
@@ -108,7 +110,6 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
     case HloOpcode::kGetTupleElement:
       return {.routes = GetTupleElementRoutes};
     case HloOpcode::kAddDependency:
-    case HloOpcode::kAsyncUpdate:
     case HloOpcode::kCopy:
     case HloOpcode::kDomain:
     case HloOpcode::kOptBarrier:

@@ -6,7 +6,9 @@
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/hlo/devices/collective.h"
+#include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/transforms/set_aside.h"
+#include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/rules/frame/builders.h"
 
@@ -30,6 +32,15 @@ int64_t DeviceCount(const HloInstruction& instruction) {
 
 }  // namespace
 
+bool MayBeAcrossReplicas(const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kUnknown) return false;
+  const HloModule& module = *instruction.parent()->parent();
+  return module.replica_count() > 1 || module.num_partitions() > 1 ||
+         instruction.HasAttribute(AttributeKey::kReplicaGroups) ||
+         instruction.HasAttribute(AttributeKey::kSourceTargetPairs) ||
+         instruction.HasAttribute(AttributeKey::kChannelId);
+}
+
 std::optional<int64_t> DevicesAcrossWhich(const HloComputation& computation) {
   llvm::SmallPtrSet<const HloComputation*, 8> seen;
   llvm::SmallVector<const HloComputation*, 8> pending = {&computation};
@@ -38,7 +49,7 @@ std::optional<int64_t> DevicesAcrossWhich(const HloComputation& computation) {
     const HloComputation* next = pending.pop_back_val();
     if (next == nullptr || !seen.insert(next).second) continue;
     for (const HloInstruction* instruction : next->instructions()) {
-      if (WhyUnverified(*instruction)) {
+      if (WhyUnverified(*instruction) || MayBeAcrossReplicas(*instruction)) {
         devices = kInt64Max;
       } else if (IsAcrossReplicas(instruction->opcode())) {
         devices = std::max(devices.value_or(1), DeviceCount(*instruction));

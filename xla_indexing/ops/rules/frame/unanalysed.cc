@@ -30,23 +30,49 @@ std::optional<OperandIndexing> UnknownReads(const BuildContext& build) {
     return OperandIndexing::Unknown(build.mlir_context, std::string(*why));
   }
   // Elements of other devices would be left out of the whole operand.
+  if (MayBeAcrossReplicas(build.instruction)) {
+    return OperandIndexing::Unknown(build.mlir_context,
+                                    absl::StrCat("the opcode ", build.instruction.opcode_name(),
+                                                 " is not known and may read other devices"));
+  }
+  if (build.instruction.opcode() == HloOpcode::kAsyncUpdate &&
+      build.instruction.called_computations().empty()) {
+    return OperandIndexing::Unknown(
+        build.mlir_context,
+        absl::StrCat("the async-start of ", build.instruction.name(), " is not to be seen"));
+  }
   if (!CallsAcrossReplicas(build.instruction)) return std::nullopt;
   return OperandIndexing::Unknown(
       build.mlir_context,
-      absl::StrCat(OpcodeName(build.instruction.opcode()),
+      absl::StrCat(build.instruction.opcode_name(),
                    " is not looked into and has operations across replicas inside"));
 }
 
 }  // namespace
 
 ExactnessLabel UnanalysedLabel(const BuildContext& build) {
+  if (build.instruction.opcode() == HloOpcode::kUnknown) {
+    return ExactnessLabel::OverApproximate(absl::StrCat(
+        "whole operand: the opcode ", build.instruction.opcode_name(), " is not known"));
+  }
   std::string reason =
-      absl::StrCat("whole operand: ", OpcodeName(build.instruction.opcode()), " is not analysed");
+      absl::StrCat("whole operand: ", build.instruction.opcode_name(), " is not analysed");
   if (!build.instruction.called_computations().empty() &&
       !build.options.why_no_computations.empty()) {
     absl::StrAppend(&reason, ": ", build.options.why_no_computations);
   }
   return ExactnessLabel::OverApproximate(std::move(reason));
+}
+
+void AddUnanalysed(BuildContext& build, Direction direction, int64_t output_leaf, int64_t operand,
+                   int64_t operand_leaf) {
+  if (std::optional<OperandIndexing> unknown = UnknownReads(build)) {
+    build.Add(output_leaf, operand, operand_leaf, *std::move(unknown));
+  } else if (direction == Direction::kOutputToInput) {
+    build.AddWholeRead(output_leaf, operand, operand_leaf, UnanalysedLabel(build));
+  } else {
+    build.AddWholeReach(output_leaf, operand, operand_leaf, UnanalysedLabel(build));
+  }
 }
 
 void UnanalysedOutputToInput(BuildContext& build, int64_t output_leaf) {

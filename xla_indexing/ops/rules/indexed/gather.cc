@@ -11,7 +11,8 @@
 //   d_offset(k)      for dimensions of the operand that are neither collapsed nor batching,
 //   b_m              for k = operand_batching_dims[i], m = start_indices_batching_dims[i].
 //
-// Each element of the result reads all of rt_j.
+// Each element of the result reads all of rt_j. A dimension of the operand may be batching and indexed;
+// its i_k is then any index, over-approximate.
 //
 // Sources: XLA's operation semantics; the StableHLO RFC on batching dimensions.
 
@@ -41,7 +42,7 @@ void GatherOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
     IndexVector offsets;
     for (const int64_t dim : windows.window_dims()) offsets.push_back(builder.Dim(dim));
     const IndexVector element = windows.ArrayElement(origin, offsets, &builder);
-    build.Add(kOperand, builder.Build(element));
+    build.Add(kOperand, builder.Build(element, windows.Label()));
   }
   MapBuilder builder = build.FromOutput(kIndices);
   const AffineExpr j = builder.AddRangeOverAxis(windows.VectorSize());
@@ -55,7 +56,7 @@ void GatherInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand
     const IndexVector batch = windows.AddBatchAt(&builder);
     const IndexVector origin = windows.AddOrigin(batch, &builder);
     const IndexVector offsets = windows.AddOffsetsAt(origin, &builder);
-    build.Add(kOperand, builder.Build(windows.WindowElement(batch, offsets)));
+    build.Add(kOperand, builder.Build(windows.WindowElement(batch, offsets), windows.Label()));
     return;
   }
   IndexVector offsets;

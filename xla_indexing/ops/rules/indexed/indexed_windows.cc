@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/numbers/checked.h"
@@ -68,6 +69,9 @@ IndexedWindows IndexedWindows::OfGather(const HloInstruction& gather) {
   // Collapsed and batching dimensions too may have slices of no elements.
   windows.window_sizes_.assign(gather.gather_slice_sizes().begin(),
                                gather.gather_slice_sizes().end());
+  for (const int64_t dim : numbers.operand_batching_dims) {
+    if (numbers.IsBatchingAndIndexed(dim)) windows.open_dims_.push_back(dim);
+  }
   return windows;
 }
 
@@ -105,6 +109,12 @@ Interval IndexedWindows::Reach(int64_t array_dim) const {
   return starts.Add(IndicesOfAxis(WindowSize(array_dim))).Intersect(indices_of_array);
 }
 
+ExactnessLabel IndexedWindows::Label() const {
+  if (open_dims_.empty()) return ExactnessLabel::Exact();
+  return ExactnessLabel::OverApproximate(
+      absl::StrCat("dimension ", open_dims_.front(), " is batching and indexed"));
+}
+
 int64_t IndexedWindows::VectorSize() const { return static_cast<int64_t>(index_map_.size()); }
 
 IndexedWindows::IndexVector IndexedWindows::ElementOfIndices(llvm::ArrayRef<AffineExpr> batch,
@@ -131,7 +141,9 @@ IndexedWindows::IndexVector IndexedWindows::AddBatchAt(MapBuilder* builder) cons
   IndexVector batch;
   for (size_t i = 0; i < batch_dims_.size(); ++i) {
     const std::optional<int64_t> batching = PositionIn(indices_dims_[i], indices_batching_dims_);
-    batch.push_back(batching ? builder->Dim(array_batching_dims_[*batching])
+    const bool is_known =
+        batching && !absl::c_linear_search(open_dims_, array_batching_dims_[*batching]);
+    batch.push_back(is_known ? builder->Dim(array_batching_dims_[*batching])
                              : builder->AddRangeOverAxis(windows_->dimension(batch_dims_[i])));
   }
   return batch;
@@ -143,11 +155,17 @@ IndexedWindows::IndexVector IndexedWindows::AddOrigin(llvm::ArrayRef<AffineExpr>
   for (size_t i = 0; i < array_batching_dims_.size(); ++i) {
     origin[array_batching_dims_[i]] = batch[*PositionIn(indices_batching_dims_[i], indices_dims_)];
   }
-  int64_t j = 0;
+  // Range variables come before runtime variables.
+  for (const int64_t k : open_dims_) {
+    origin[k] = builder->AddRangeOverAxis(array_->dimension(k));
+  }
+  int64_t j = -1;
   for (const int64_t k : index_map_) {
+    ++j;
+    if (absl::c_linear_search(open_dims_, k)) continue;
     RuntimeVarIndexing binding;
     binding.instruction = indices_operand_;
-    const IndexVector element = ElementOfIndices(batch, builder->Value(j++));
+    const IndexVector element = ElementOfIndices(batch, builder->Value(j));
     binding.element.assign(element.begin(), element.end());
     if (outside_ == Outside::kMovedInside) {
       const Interval inside = InsideStarts(k);

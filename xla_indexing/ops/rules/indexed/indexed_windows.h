@@ -36,6 +36,7 @@
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/ops/answers/map_builder.h"
+#include "xla_indexing/ops/answers/parts/exactness.h"
 
 namespace xla_indexing::internal {
 
@@ -75,6 +76,10 @@ class IndexedWindows {
   // which are any of their element type: those of [v, v + size - 1] inside the array, for all v at
   // which the window is not dropped. An interval, since the v are one.
   Interval Reach(int64_t array_dim) const;
+
+  // What answers that name elements of the array are: over-approximate where a dimension is batching and
+  // indexed (GatherDimensionNumbers::IsBatchingAndIndexed); windows may then begin anywhere in it.
+  ExactnessLabel Label() const;
 
   // The number of components of an index vector.
   int64_t VectorSize() const;
@@ -131,6 +136,7 @@ class IndexedWindows {
   DimList indices_dims_;       // Dimensions of the indices, in the order of batch_dims_.
   DimList array_window_dims_;  // Dimensions of the array, in the order of window_dims_.
   DimList window_sizes_;
+  DimList open_dims_;  // Dimensions of the array that are batching and indexed.
 };
 
 }  // namespace xla_indexing::internal

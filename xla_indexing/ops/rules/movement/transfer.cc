@@ -5,7 +5,6 @@
 //   copy-done           element {0} of its operand
 //   send                leaf {0} is the operand; the context reads nothing
 //   recv-done           leaf {0} is element {0} of its operand, the buffer that recv fills
-//   async-update        the operand
 //   async-done          element {1} of its operand
 //   after-all, send-done, outfeed: the result is a token, which has no elements
 //   infeed, recv        the operand is a token; the data that comes in belongs to no operand

@@ -18,6 +18,7 @@
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/answers/map_builder.h"
 #include "xla_indexing/query/utilization/utilization.h"
+#include "xla_indexing/ops/instruction_indexing.h"
 
 namespace xla_indexing::internal {
 
@@ -31,13 +32,14 @@ absl::StatusOr<OperandIndexing> PlacesIn(const Shape& from, const Shape& to,
   HloComputation* computation = module.AddComputation("places");
   HloInstruction* operand = computation->AddParameter(0, "from", from);
   HloInstruction* bitcast = computation->AddInstruction(HloOpcode::kBitcast, "to", to, {operand});
-  const auto entries = HloIndexer(context).Index(*bitcast, Direction::kInputToOutput);
+  // The bitcast need not be one that the verifier takes: a buffer may have room for more.
+  const auto entries = ComputeIndexing(*bitcast, Direction::kInputToOutput, context, {});
   if (!entries.ok()) return entries.status();
-  if ((*entries)->empty()) {
+  if (entries->empty()) {
     return OperandIndexing(kPartsFit, IndexingMap::MakeEmpty(context, static_cast<int>(from.rank()),
                                                              0, 0, static_cast<int>(to.rank())));
   }
-  return (*entries)->front().indexing.maps().front();
+  return entries->front().indexing.maps().front();
 }
 
 namespace {

@@ -19,6 +19,8 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/memory/physical_layout.h"
+#include "xla_indexing/hlo/model/async_steps.h"
+#include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
@@ -98,16 +100,31 @@ Origin OriginInside(const HloComputation& computation, int64_t leaf) {
   return i->shape().IsArray() ? Moved({i->parameter_number()}) : Origin();
 }
 
-// The leaves of an async-start are those of its operands, of the result, and of a context.
-Origin OriginInAsync(const HloInstruction& start, int64_t leaf) {
-  for (const HloInstruction* operand : start.operands()) leaf -= operand->shape().LeafCount();
-  if (leaf < 0) return MovedFromAll(start);
-  if (start.calls() == nullptr) return Origin();
-  if (leaf >= start.calls()->root_instruction()->shape().LeafCount()) {
+// The leaves of a step of an asynchronous operation are those of the operands that are bound, of the
+// result, and of a context (hlo/model/async_steps.h).
+Origin OriginInAsync(const HloInstruction& step, int64_t leaf) {
+  const bool is_update = step.opcode() == HloOpcode::kAsyncUpdate;
+  if (is_update && step.operand_count() == 1) return Moved({0});
+  leaf -= step.shape().tuple_element(0).LeafCount();
+  if (leaf < 0) return MovedFromAll(step);
+  if (leaf >= step.shape().tuple_element(1).LeafCount()) {
+    return is_update ? Moved({0}) : Origin{Origin::Kind::kComputed};
+  }
+  if (step.called_computations().empty()) return Origin();
+  const HloComputation& computation = *step.called_computations()[0];
+  // Before all are bound there is no result.
+  if (BoundOperands(step.shape()) != static_cast<int64_t>(computation.parameters().size())) {
     return {Origin::Kind::kComputed};
   }
-  Origin origin = OriginInside(*start.calls(), leaf);
-  return origin.kind == Origin::Kind::kReinterpreted ? Origin() : origin;
+  Origin origin = OriginInside(computation, leaf);
+  if (origin.kind == Origin::Kind::kReinterpreted) return Origin();
+  if (is_update) {
+    const int64_t before = BoundOperands(step.operand(0)->shape());
+    for (int64_t& operand : origin.operands) {
+      operand = std::max<int64_t>(operand - before + 1, 0);
+    }
+  }
+  return origin;
 }
 
 // Computed is what has no element of an operand by the operation's definition. That a value may happen
@@ -149,7 +166,6 @@ Origin OriginOf(const HloInstruction& instruction, int64_t leaf) {
       return Moved({1, 2});
     case HloOpcode::kScatter:
       return instruction.operand_count() == 3 ? Moved({0}) : Origin();
-    case HloOpcode::kAsyncUpdate:
     case HloOpcode::kAsyncDone:
     case HloOpcode::kSend:
       return Moved({0});
@@ -191,6 +207,7 @@ Origin OriginOf(const HloInstruction& instruction, int64_t leaf) {
       return computed_if(ComparesElements(instruction.to_apply()));
     }
     case HloOpcode::kAsyncStart:
+    case HloOpcode::kAsyncUpdate:
       return OriginInAsync(instruction, leaf);
     case HloOpcode::kTopk:
       return computed_if(leaf == 1 || instruction.operand(0)->shape().dimensions().back() != 1);
@@ -335,11 +352,10 @@ class ChangeWalk {
       case Origin::Kind::kComputed:
         return AddPart(step.path, step.doubt);
       case Origin::Kind::kUnknown:
-        return AddPart(step.path, !step.doubt.empty()
-                                      ? step.doubt
-                                      : absl::StrCat(instruction.name(), " (",
-                                                     OpcodeName(instruction.opcode()),
-                                                     ") may hand elements on"));
+        return AddPart(step.path, !step.doubt.empty() ? step.doubt
+                                                      : absl::StrCat(instruction.name(), " (",
+                                                                     instruction.opcode_name(),
+                                                                     ") may hand elements on"));
     }
   }
 
