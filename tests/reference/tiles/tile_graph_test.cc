@@ -143,8 +143,9 @@ TEST(TileGraphExecutionTest, RandomFusionsHaveTheValuesOfTheUntiledComputation) 
 
 // What rows are made of: rows cut out of an array, an array of their own, one row again and again, a
 // scalar, sums of rows of an array.
-enum class Rows { kSlice, kParameter, kRow, kScalar, kSum };
-constexpr Rows kAllRows[] = {Rows::kSlice, Rows::kParameter, Rows::kRow, Rows::kScalar, Rows::kSum};
+enum class PieceRows { kSlice, kParameter, kRow, kScalar, kSum };
+constexpr PieceRows kAllRows[] = {PieceRows::kSlice, PieceRows::kParameter, PieceRows::kRow,
+                                  PieceRows::kScalar, PieceRows::kSum};
 
 // How pieces become an array of `rows` rows.
 enum class Joined { kConcatenate, kPad, kInteriorPad, kUpdate };
@@ -153,7 +154,7 @@ struct JoinedRows {
   Joined joined = Joined::kConcatenate;
   // The numbers of rows of the pieces, or of the one piece in what is padded or updated.
   std::vector<int64_t> sizes;
-  std::vector<Rows> kinds;
+  std::vector<PieceRows> kinds;
   int64_t rows = 0;
   int64_t columns = 0;
   // What is done with the array: nothing, its transpose, all in one dimension, columns added up, or
@@ -191,8 +192,8 @@ class JoinedRowsText {
         Add("at", "s32[]", absl::StrCat("constant(", first / 2, ")"));
         Add("at0", "s32[]", "constant(0)");
         Add("j", shape,
-            absl::StrCat("dynamic-update-slice(", AddPiece(Rows::kParameter, joined_.rows), ", ",
-                         pieces[0], ", at, at0)"));
+            absl::StrCat("dynamic-update-slice(", AddPiece(PieceRows::kParameter, joined_.rows),
+                         ", ", pieces[0], ", at, at0)"));
         break;
     }
     AddRoot();
@@ -216,11 +217,11 @@ class JoinedRowsText {
     return name;
   }
 
-  std::string AddPiece(Rows kind, int64_t rows) {
+  std::string AddPiece(PieceRows kind, int64_t rows) {
     const std::string name = absl::StrCat("v", pieces_++);
     const std::string row = absl::StrCat("f32[", joined_.columns, "]");
     switch (kind) {
-      case Rows::kSlice: {
+      case PieceRows::kSlice: {
         // All slices are of one array, from its last row on.
         const int64_t all = joined_.rows + 1;
         if (sliced_.empty()) sliced_ = AddParameter(ShapeOf(all));
@@ -231,17 +232,17 @@ class JoinedRowsText {
         end_ -= rows;
         return name;
       }
-      case Rows::kParameter:
+      case PieceRows::kParameter:
         return AddParameter(ShapeOf(rows));
-      case Rows::kRow:
+      case PieceRows::kRow:
         if (row_.empty()) row_ = AddParameter(row);
         Add(name, ShapeOf(rows), absl::StrCat("broadcast(", row_, "), dimensions={1}"));
         return name;
-      case Rows::kScalar:
+      case PieceRows::kScalar:
         Add(name, ShapeOf(rows),
             absl::StrCat("broadcast(", AddParameter("f32[]"), "), dimensions={}"));
         return name;
-      case Rows::kSum:
+      case PieceRows::kSum:
         Add(absl::StrCat(name, "s"), row,
             absl::StrCat("reduce(", AddParameter(ShapeOf(3)),
                          ", zero), dimensions={0}, to_apply=add"));
@@ -316,13 +317,13 @@ std::vector<JoinedRows> AllJoinedRows() {
     for (int64_t columns = 1; columns <= 2; ++columns) {
       for (int then = 0; then < 5; ++then) {
         for (const std::vector<int64_t>& sizes : SumsOf(rows)) {
-          for (const Rows a : kAllRows) {
-            for (const Rows b : kAllRows) {
+          for (const PieceRows a : kAllRows) {
+            for (const PieceRows b : kAllRows) {
               if (sizes.size() == 2) {
                 all.push_back({Joined::kConcatenate, sizes, {a, b}, rows, columns, then});
                 continue;
               }
-              for (const Rows c : kAllRows) {
+              for (const PieceRows c : kAllRows) {
                 all.push_back({Joined::kConcatenate, sizes, {a, b, c}, rows, columns, then});
               }
             }
@@ -331,7 +332,7 @@ std::vector<JoinedRows> AllJoinedRows() {
         for (const Joined joined : {Joined::kPad, Joined::kInteriorPad, Joined::kUpdate}) {
           for (int64_t size = 1; size <= rows; ++size) {
             if (joined == Joined::kInteriorPad && 2 * size - 1 > rows) continue;
-            for (const Rows kind : kAllRows) {
+            for (const PieceRows kind : kAllRows) {
               all.push_back({joined, {size}, {kind}, rows, columns, then});
             }
           }
