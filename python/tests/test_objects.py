@@ -298,6 +298,6 @@ def test_opcodes_that_are_not_known():
         "everything that it yields may be made of all of its operands"
     )
     assert module["r"].opcode == "frobnicate"
-    assert "frobnicate(%p), level=<3>" in module["r"].to_text()
+    assert "frobnicate(%p), level=<3>" in module.to_text()
     [entry] = module["r"].indexing()
-    assert entry.reason == "whole operand: the opcode frobnicate is not known"
+    assert entry.maps[0].reason == "whole operand: the opcode frobnicate is not known"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -19,6 +20,7 @@
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/attribute_values.h"
+#include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/layout.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
@@ -155,6 +157,8 @@ class Steps {
         *steps = BitsOf(instruction.shape()) + BitsOf(instruction.operand(0)->shape());
         break;
       case HloOpcode::kConvolution:
+        if (!IsExecuted(instruction)) return CannotTake(instruction, "an operand is sparse");
+        [[fallthrough]];
       case HloOpcode::kReduceWindow:
       case HloOpcode::kSelectAndScatter:
         *steps = WindowSteps(instruction);
@@ -175,6 +179,32 @@ class Steps {
         if (IsElementwise(instruction.opcode())) *steps = results + operands;
     }
     return AddCalls(instruction, on_all_devices, steps);
+  }
+
+  // A convolution that is sparse in the way that window.cc knows, if at all.
+  static bool IsExecuted(const HloInstruction& convolution) {
+    if (!convolution.is_sparse()) return true;
+    const std::optional<KernelSparsity> sparsity = convolution.kernel_sparsity();
+    const ConvolutionDimensionNumbers& dims = *convolution.convolution_dimension_numbers();
+    const Shape& kernel = convolution.operand(1)->shape();
+    if (!sparsity || convolution.operand_count() != 3 ||
+        sparsity->dimension != dims.kernel_input_feature ||
+        !IsIntegral(convolution.operand(2)->shape().element_type()) ||
+        !SameDimensions(kernel, convolution.operand(2)->shape())) {
+      return false;
+    }
+    const int64_t features = convolution.operand(0)->shape().dimension(dims.input_feature) /
+                             convolution.feature_group_count();
+    const int64_t blocks = kernel.dimension(sparsity->dimension) / sparsity->kept;
+    return blocks * sparsity->kept == kernel.dimension(sparsity->dimension) &&
+           features % sparsity->of == 0 && features / sparsity->of == blocks;
+  }
+
+  // Whether the values that say who the roots are, if any, are one for all arrays, or one for each.
+  static bool HasRoots(const HloInstruction& collective) {
+    if (!internal::HasDynamicRoot(collective)) return true;
+    const int64_t count = collective.operands().back()->shape().ElementCount().value_or(0);
+    return count == 1 || count == collective.shape().LeafCount();
   }
 
   absl::Status AddCalls(const HloInstruction& instruction, bool on_all_devices, double* steps) {
@@ -254,12 +284,16 @@ class Steps {
       case HloOpcode::kCollectivePermute:
       case HloOpcode::kCollectivePermuteStart: {
         if (!has_pairs) return CannotTake(instruction, "no pairs");
+        if (instruction.HasAttribute(AttributeKey::kSliceSizes)) {
+          return CannotTake(instruction, "permutes in place");
+        }
         const absl::StatusOr<CollectivePairs> pairs = CollectivePairsOf(instruction);
         if (!pairs.ok() || !has_devices(*pairs)) return CannotTake(instruction, "other devices");
         break;
       }
       default: {
         if (has_pairs) return CannotTake(instruction, "pairs and groups");
+        if (!HasRoots(instruction)) return CannotTake(instruction, "other roots");
         const absl::StatusOr<CollectiveGroups> groups = CollectiveGroupsOf(instruction);
         if (!groups.ok() || !has_devices(*groups)) return CannotTake(instruction, "other devices");
       }

@@ -101,7 +101,8 @@ constexpr absl::string_view kAllowedReasons[] = {
     "what the combiner reads differs with the number of updates",
     "rows that a device sends are not read",
     "elsewhere than on the root the result is undefined",
-    "which device is the root is a value"};
+    "which device is the root is a value",
+    "which features a sparse kernel holds is a value"};
 
 // The beginnings of reasons: loops of numbers of iterations or maps that are too many or not known, as
 // those of one iteration may be, and custom calls without a rule.

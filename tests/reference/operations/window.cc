@@ -1,6 +1,7 @@
 // Operations in which a window slides over a padded and dilated operand: reduce-window,
 // select-and-scatter and convolution.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -133,6 +134,8 @@ Array Convolution(const HloInstruction& instruction, Operands operands) {
   const PaddedArray padded(input_spatial_sizes, instruction);
   const int64_t kernel_features = kernel.size(dims.kernel_input_feature);
   const int64_t output_features = kernel.size(dims.kernel_output_feature);
+  const std::optional<KernelSparsity> sparsity = instruction.kernel_sparsity();
+  const int64_t input_features = input.size(dims.input_feature) / instruction.feature_group_count();
 
   Array result(instruction.shape());
   ForEachIndex(result.sizes(), [&](const Index& index) {
@@ -141,25 +144,33 @@ Array Convolution(const HloInstruction& instruction, Operands operands) {
     const int64_t batch_group = feature / (output_features / instruction.batch_group_count());
     const int64_t batch_group_size = input.size(dims.input_batch) / instruction.batch_group_count();
     SourceSet& sources = result.at(index).sources;
-    padded.ForEachTap(
-        Part(index, dims.output_spatial), [&](const Index& in_window, const Index& element) {
-          Index in_input(input.rank());
-          Index in_kernel(kernel.rank());
-          for (size_t k = 0; k < in_window.size(); ++k) {
-            const WindowDimension& window = padded.window()[k];
-            in_input[dims.input_spatial[k]] = element[k];
-            in_kernel[dims.kernel_spatial[k]] =
-                window.window_reversal ? window.size - 1 - in_window[k] : in_window[k];
-          }
-          in_input[dims.input_batch] = batch_group * batch_group_size + index[dims.output_batch];
-          in_kernel[dims.kernel_output_feature] = feature;
-          for (int64_t c = 0; c < kernel_features; ++c) {
-            in_input[dims.input_feature] = feature_group * kernel_features + c;
-            in_kernel[dims.kernel_input_feature] = c;
-            sources.AddAll(input.at(in_input).sources);
-            sources.AddAll(kernel.at(in_kernel).sources);
-          }
-        });
+    padded.ForEachTap(Part(index, dims.output_spatial), [&](const Index& in_window,
+                                                            const Index& element) {
+      Index in_input(input.rank());
+      Index in_kernel(kernel.rank());
+      for (size_t k = 0; k < in_window.size(); ++k) {
+        const WindowDimension& window = padded.window()[k];
+        in_input[dims.input_spatial[k]] = element[k];
+        in_kernel[dims.kernel_spatial[k]] =
+            window.window_reversal ? window.size - 1 - in_window[k] : in_window[k];
+      }
+      in_input[dims.input_batch] = batch_group * batch_group_size + index[dims.output_batch];
+      in_kernel[dims.kernel_output_feature] = feature;
+      for (int64_t c = 0; c < kernel_features; ++c) {
+        in_kernel[dims.kernel_input_feature] = c;
+        int64_t in_group = c;
+        if (sparsity) {
+          // Which of the elements of its block it is, an index says.
+          const Element& which = operands[2]->front().at(in_kernel);
+          sources.AddAll(which.sources);
+          in_group = c / sparsity->kept * sparsity->of +
+                     static_cast<int64_t>(std::clamp<Integer>(*which.value, 0, sparsity->of - 1));
+        }
+        in_input[dims.input_feature] = feature_group * input_features + in_group;
+        sources.AddAll(input.at(in_input).sources);
+        sources.AddAll(kernel.at(in_kernel).sources);
+      }
+    });
   });
   return result;
 }

@@ -118,6 +118,10 @@ OperandIndexingSet SameElement(const Arrays& arrays,
   return BuildForPieces(arrays.from, arrays.to, arrays.groups, arrays.context,
                         [&](CollectiveMapBuilder& builder) {
                           choose(builder);
+                          // One of the two may have no bound.
+                          for (int64_t i = 0; i < arrays.to.rank(); ++i) {
+                            builder.map().ConstrainDim(i, IndicesOfAxis(arrays.to.dimension(i)));
+                          }
                           return builder.Build(IndicesOf(arrays.from, builder.map()));
                         });
 }
