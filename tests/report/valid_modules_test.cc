@@ -61,9 +61,11 @@ class ValidModulesTest : public ::testing::Test {
     }
     const HloInstruction* instructions[] = {&root};
     mlir::MLIRContext* contexts[] = {&context_};
-    ComputeIndexingInParallel(instructions, contexts, {}, [&](const IndexedInstruction& indexed) {
-      statuses.push_back(indexed.output_to_input.status());
-    });
+    const absl::Status asked = ComputeIndexingInParallel(
+        instructions, contexts, {}, [&](const IndexedInstruction& indexed) {
+          statuses.push_back(indexed.output_to_input.status());
+        });
+    EXPECT_TRUE(asked.ok()) << asked;
     statuses.push_back(FusionView::OfFusion(root).status());
     statuses.push_back(FusionView::OfComputation(entry).status());
     statuses.push_back(FusionView::OfInstructions(instructions).status());
