@@ -101,7 +101,8 @@ void Traversal::Apply(const IndexingEntry& entry, const Shape& from, const Shape
   const OperandIndexingSet steps = SeenFromOutside(entry.indexing, frame);
   for (const Path& path : paths.paths()) {
     if (was_stopped()) {
-      end->Add(WholePath(to));
+      const Path& whole = WholePath(to);
+      if (end->empty() || !whole.HasSameOrigin(end->paths().back())) end->Add(whole);
       return;
     }
     const OperandIndexing first = path.Map(from);
@@ -169,14 +170,17 @@ void Traversal::AddWhole(const OperandIndexing& whole, const Shape& shape, const
   end->Add(Path(OnAnyDevice(whole, readers, devices), shape));
 }
 
-Path Traversal::WholePath(const Shape& shape) const {
-  const std::string why =
-      QuestionBudget::IsSpent() ? QuestionBudget::Reason() : std::string(kTooManySteps);
+const Path& Traversal::WholePath(const Shape& shape) const {
+  const bool is_spent = QuestionBudget::IsSpent();
+  std::optional<Path>& known = whole_paths_[{&shape, is_spent}];
+  if (known) return *known;
+  const std::string why = is_spent ? QuestionBudget::Reason() : std::string(kTooManySteps);
   OperandIndexing whole =
       WholeTensorIndexing(start_shape_, shape, absl::StrCat("whole tensor: ", why), context_);
   const Interval devices = source_.DevicesOf(computation_);
   if (!devices.IsEmpty()) whole = OnAnyDevice(whole, devices, devices);
-  return Path(std::move(whole), shape);
+  known.emplace(std::move(whole), shape);
+  return *known;
 }
 
 void Traversal::FinishByReachability(const HloComputation& computation, const PendingPaths& pending,

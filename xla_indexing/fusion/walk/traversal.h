@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -20,6 +21,7 @@
 #include "xla_indexing/fusion/walk/traversal_source.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/ops/answers/indexing_entry.h"
 
@@ -105,8 +107,9 @@ class Traversal {
     too_many_ += static_cast<int64_t>(steps);
     QuestionBudget::Spend(static_cast<int64_t>(steps));
   }
-  // The whole of an array, on all devices: the answer of a walk that is stopped.
-  Path WholePath(const Shape& shape) const;
+  // The whole of an array, a leaf of an instruction, on all devices: the answer of a walk that is
+  // stopped.
+  const Path& WholePath(const Shape& shape) const;
   // Takes the paths at an instruction of the walked computation on to its operands, or, where it is
   // a parameter, to the end of the walk.
   absl::Status WalkToOperands(const HloInstruction& instruction, const CallFrame& frame,
@@ -152,6 +155,8 @@ class Traversal {
   const Shape& start_shape_;
   StepBudget budget_;
   int64_t too_many_ = 0;
+  // What WholePath() has made, by the leaf in the module and whether the question's budget was spent.
+  mutable std::map<std::pair<const Shape*, bool>, std::optional<Path>> whole_paths_;
   // The computation that StopWhereSure() is about, and the steps after which to look.
   const HloComputation* stopped_where_sure_ = nullptr;
   int64_t steps_to_look_ = kStepsToLook;

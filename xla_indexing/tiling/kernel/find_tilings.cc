@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/types/span.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include "xla_indexing/base/numbers/checked.h"
@@ -52,8 +53,17 @@ Rank RankOf(const CostedTiling& tiling) {
           static_cast<int64_t>(std::min<Int128>(tiles, kInt64Max)), tiling.cost.resident_bytes};
 }
 
-// Nodes of graphs that are made in one search, of large computations in fewer tries than allowed.
+// Nodes of graphs that are made in one search, of large computations in fewer tries than allowed. Where
+// nodes have many operands, so many of them count as one.
 constexpr int64_t kMaxNodes = int64_t{1} << 20;
+constexpr int64_t kOperandsAsNode = 8;
+
+template <typename Node>
+int64_t NodesOf(absl::Span<const Node> nodes) {
+  int64_t operands = 0;
+  for (const Node& node : nodes) operands += static_cast<int64_t>(node.operands.size());
+  return std::max(static_cast<int64_t>(nodes.size()), operands / kOperandsAsNode);
+}
 
 class Search {
  public:
@@ -122,8 +132,7 @@ std::optional<Rank> Search::Try(const Point& point) {
   const Tiling tiling = TilingAt(point);
   if (options_.cut_at_pieces && CutsPieces(tiling)) return std::nullopt;
   const absl::StatusOr<TileGraph> graph = computation_.Instantiate(tiling);
-  nodes_ += graph.ok() ? static_cast<int64_t>(graph->nodes().size())
-                       : static_cast<int64_t>(computation_.reads().size());
+  nodes_ += graph.ok() ? NodesOf(graph->nodes()) : NodesOf(computation_.reads());
   if (!graph.ok()) return std::nullopt;
   const TileCost cost = graph->Cost();
   if (cost.resident_bytes > options_.max_resident_bytes) return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -42,6 +43,9 @@ FusionOptions OneMapEach(FusionOptions options) {
   return options;
 }
 
+// Of all reads together.
+constexpr int64_t kMaxOperands = int64_t{1} << 22;
+
 class TileTraversal {
  public:
   TileTraversal(const HloComputation& computation, mlir::MLIRContext* context,
@@ -64,16 +68,9 @@ class TileTraversal {
     int64_t leaf;
   };
 
-  // The entries of an instruction, and where those of each leaf of its result begin in them: kept
-  // while one read of it after another is looked at.
-  struct EntriesByLeaf {
-    const HloInstruction* instruction = nullptr;
-    SharedIndexing all;
-    InstructionIndexing of_steps;  // instead, of a contraction
-    absl::flat_hash_map<int64_t, llvm::SmallVector<const IndexingEntry*, 2>> by_leaf;
-  };
-  absl::StatusOr<llvm::ArrayRef<const IndexingEntry*>> EntriesOf(const HloInstruction& instruction,
-                                                                 int64_t leaf);
+  // The entries of a leaf of an instruction's result: all entries at once may be as many as leaves of
+  // the result times leaves of operands.
+  absl::StatusOr<SharedIndexing> EntriesOf(const HloInstruction& instruction, int64_t leaf);
   // Marks the instructions that the roots need and gives contractions their dimensions.
   void FindLoops();
   // The leaf that tuples and their elements pass on.
@@ -109,26 +106,28 @@ class TileTraversal {
   // By position of the instruction.
   std::vector<std::vector<int>> reads_of_;
   std::vector<bool> is_needed_;
-  EntriesByLeaf entries_;
+  // The last entries that were asked for, which one read after another needs.
+  struct Asked {
+    const HloInstruction* instruction = nullptr;
+    int64_t leaf = 0;
+    SharedIndexing entries;
+  };
+  Asked asked_;
+  int64_t num_operands_ = 0;  // of all reads
 };
 
-absl::StatusOr<llvm::ArrayRef<const IndexingEntry*>> TileTraversal::EntriesOf(
-    const HloInstruction& instruction, int64_t leaf) {
-  if (entries_.instruction != &instruction) {
-    absl::StatusOr<SharedIndexing> entries = indexer_.Index(instruction, Direction::kOutputToInput);
-    if (!entries.ok()) return entries.status();
-    entries_ = {&instruction, *std::move(entries), {}, {}};
-    const bool is_contraction = loops_.contains(&instruction);
-    if (is_contraction) {
-      entries_.of_steps = ContractionSteps(instruction, *entries_.all, context_, options_.indexing);
-    }
-    for (const IndexingEntry& entry : is_contraction ? entries_.of_steps : *entries_.all) {
-      entries_.by_leaf[entry.output_leaf].push_back(&entry);
-    }
+absl::StatusOr<SharedIndexing> TileTraversal::EntriesOf(const HloInstruction& instruction,
+                                                        int64_t leaf) {
+  if (asked_.instruction == &instruction && asked_.leaf == leaf) return asked_.entries;
+  absl::StatusOr<SharedIndexing> entries =
+      indexer_.Index(instruction, Direction::kOutputToInput, OperandLeaf{0, leaf});
+  if (!entries.ok()) return entries.status();
+  if (loops_.contains(&instruction)) {
+    entries = SharedIndexing(std::make_shared<const InstructionIndexing>(
+        ContractionSteps(instruction, **entries, context_, options_.indexing)));
   }
-  const auto found = entries_.by_leaf.find(leaf);
-  return found == entries_.by_leaf.end() ? llvm::ArrayRef<const IndexingEntry*>()
-                                         : llvm::ArrayRef<const IndexingEntry*>(found->second);
+  asked_ = {&instruction, leaf, *entries};
+  return asked_.entries;
 }
 
 void TileTraversal::FindLoops() {
@@ -227,6 +226,11 @@ absl::Status TileTraversal::Connect(int read, int64_t operand, int64_t operand_l
   const absl::StatusOr<int> found =
       AddRead({user.operand(operand), operand_leaf}, std::move(path), std::move(map));
   if (!found.ok()) return found.status();
+  if (++num_operands_ > kMaxOperands) {
+    return absl::ResourceExhaustedError(absl::StrCat("the tiles of ", computation_.name(),
+                                                     " have more than ", kMaxOperands,
+                                                     " operands, at ", user.name()));
+  }
   reads_[read].operands.push_back({operand, operand_leaf, *found});
   return absl::OkStatus();
 }
@@ -312,13 +316,12 @@ absl::Status TileTraversal::AddOperands(int index) {
     if (!status.ok()) return status;
   }
   if (is_done.all()) return absl::OkStatus();
-  const absl::StatusOr<llvm::ArrayRef<const IndexingEntry*>> entries =
-      EntriesOf(instruction, reads_[index].leaf);
+  const absl::StatusOr<SharedIndexing> entries = EntriesOf(instruction, reads_[index].leaf);
   if (!entries.ok()) return entries.status();
   const OperandIndexing first = is_contraction ? ToSteps(reads_[index]) : reads_[index].map;
-  for (const IndexingEntry* entry : *entries) {
-    if (is_done[static_cast<unsigned>(entry->operand)]) continue;
-    absl::Status status = AddComposed(index, first, *entry);
+  for (const IndexingEntry& entry : **entries) {
+    if (is_done[static_cast<unsigned>(entry.operand)]) continue;
+    absl::Status status = AddComposed(index, first, entry);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

@@ -13,7 +13,8 @@
 // Reads of one instruction through one map are one read, however many paths lead to it.
 //
 // Bound. More than `max_maps` reads of one leaf are replaced by a read of the whole, labelled
-// over-approximate; past `max_steps` compositions the walk is ResourceExhausted.
+// over-approximate; past `max_steps` compositions, or 2^22 operands of all reads together, the walk is
+// ResourceExhausted.
 #ifndef XLA_INDEXING_TILING_KERNEL_TILE_WALK_H_
 #define XLA_INDEXING_TILING_KERNEL_TILE_WALK_H_
 

@@ -381,7 +381,9 @@ absl::Status GraphBuilder::AddOperandsAs(int read, int node) {
     const absl::StatusOr<int> region = RegionFor(operand.read, innermost_of_node_[node]);
     if (!region.ok()) return region.status();
     const TileNode::Operand used = {operand.operand, operand.leaf, AddNode(operand.read, *region)};
-    if (!llvm::is_contained(nodes[node].operands, used)) nodes[node].operands.push_back(used);
+    // One read has each operand once.
+    if (reads_of_node_[node].size() > 1 && llvm::is_contained(nodes[node].operands, used)) continue;
+    nodes[node].operands.push_back(used);
   }
   return absl::OkStatus();
 }
