@@ -19,7 +19,12 @@
 //      ^
 //
 // and reading goes on with the next piece. A module that parses is well formed (names, parameters
-// and called computations resolve, element counts fit 64 bits) but not verified: see verifier.h.
+// and called computations resolve, element counts fit 64 bits) but not verified: the first question
+// about it does that, and is an error if it is not valid (hlo/verify/verifier.h).
+//
+// An opcode that is not known is no error where the shape of the result is given: the instruction keeps
+// its spelling, and may read all of its operands (HloOpcode::kUnknown). Attributes that are not known are
+// kept as they were written.
 //
 // Some spellings are shorthand, and the parsed module has the long form: an instruction nested as
 // an operand stands before its user, `%p#0` is a get-tuple-element, `custom-call-start(...)` is an

@@ -247,7 +247,7 @@ absl::Status CheckAsyncUpdate(const HloInstruction& i) {
 }
 
 Result InferAsyncDone(const HloInstruction& i) {
-  const Result result = ElementOfOperand(i, 1, 2);
+  Result result = ElementOfOperand(i, 1, 2);
   if (!result.ok()) return result;
   const HloInstruction* start = AsyncStartOf(*i.operand(0));
   if (start == nullptr || start->calls() == nullptr) return result;
