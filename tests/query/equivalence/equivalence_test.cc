@@ -168,8 +168,8 @@ constexpr absl::string_view kRowsOfGather =
 TEST_F(EquivalenceTest, ValuesThatAreReadForEachValueOfARangeVariableCorrespond) {
   const std::string rows = SumOfRows(absl::StrCat("g = f32[4,3] gather(p, i), ", kRowsOfGather));
   // The same rows, from the last to the first.
-  const std::string backwards = SumOfRows(
-      absl::StrCat("j = s32[4,1] reverse(i), dimensions={0} g = f32[4,3] gather(p, j), ", kRowsOfGather));
+  const std::string backwards = SumOfRows(absl::StrCat(
+      "j = s32[4,1] reverse(i), dimensions={0} g = f32[4,3] gather(p, j), ", kRowsOfGather));
   EXPECT_EQ(OfModules(rows, backwards).same, Answer::kYes);
   // Three of the rows, and one of these twice.
   const std::string three = SumOfRows(absl::StrCat(
@@ -180,8 +180,8 @@ TEST_F(EquivalenceTest, ValuesThatAreReadForEachValueOfARangeVariableCorrespond)
       kRowsOfGather));
   EXPECT_NE(OfModules(rows, three).same, Answer::kYes);
   // The columns in another order, which differs whatever the rows are.
-  const std::string columns = SumOfRows(
-      absl::StrCat("q = f32[8,3] reverse(p), dimensions={1} g = f32[4,3] gather(q, i), ", kRowsOfGather));
+  const std::string columns = SumOfRows(absl::StrCat(
+      "q = f32[8,3] reverse(p), dimensions={1} g = f32[4,3] gather(q, i), ", kRowsOfGather));
   const EquivalenceReport report = OfModules(rows, columns);
   EXPECT_EQ(report.same, Answer::kNo);
   ASSERT_TRUE(report.leaves[0].difference.has_value());

@@ -29,8 +29,7 @@ std::string BindingInWords(const OperandIndexing& indexing, int i, absl::string_
     const auto index = absl::MakeConstSpan(element).subspan(binding.NumLoops());
     text = absl::StrCat(
         index.empty() ? "the value" : absl::StrCat("element (", absl::StrJoin(index, ", "), ")"),
-        " of ", source,
-        binding.leaf == 0 ? "" : absl::StrCat("#", binding.leaf));
+        " of ", source, binding.leaf == 0 ? "" : absl::StrCat("#", binding.leaf));
   }
   // The numbers of iterations are those of the loops from the outermost on.
   int64_t loop = binding.NumLoops();

@@ -126,7 +126,7 @@ struct CommandLine {
   std::optional<std::string> tile_sizes;
   std::optional<int64_t> tile_budget;
   std::optional<std::string> one_buffer;  // Values, with commas, for --query=in-place.
-  int jobs = 1;  // Default: one a processor.
+  int jobs = 1;                           // Default: one a processor.
 };
 
 // Parses the arguments without the program's name. InvalidArgument where they are not a valid

@@ -17,8 +17,8 @@
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/answers/map_builder.h"
-#include "xla_indexing/query/utilization/utilization.h"
 #include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/query/utilization/utilization.h"
 
 namespace xla_indexing::internal {
 
