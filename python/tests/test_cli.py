@@ -118,15 +118,20 @@ def test_an_input_that_cannot_be_read_has_the_exit_code_1_and_the_others_are_pri
     module: str, tmp_path: pathlib.Path, capsys: Any
 ) -> None:
     wrong = tmp_path / "wrong.hlo"
-    wrong.write_text("ENTRY e {\n  p = f32[10] parameter(0)\n  ROOT n = f32[10] negat(p)\n}\n")
+    wrong.write_text("ENTRY e {\n  p = f32[10] parameter(0)\n  ROOT n = f32[10] negate(q)\n}\n")
+    unknown = tmp_path / "unknown.hlo"
+    unknown.write_text("ENTRY e {\n  p = f32[10] parameter(0)\n  ROOT n = f32[10] negat(p)\n}\n")
     missing = str(tmp_path / "missing.hlo")
     code, out, err = run(capsys, "report", str(wrong), missing, module, str(tmp_path))
     assert code == 1
     assert out.startswith("module slices: 3 kernels")
-    assert f"{wrong}:3:20: error: expected an opcode, found 'negat'" in err
+    assert f"{wrong}:3:27: error: 'q' is not defined" in err
     assert f"xla-indexing: error: {missing}: No such file or directory" in err
     assert f"xla-indexing: error: {tmp_path}: Is a directory" in err
     assert run(capsys, "show", str(wrong))[0] == 1
+    code, out, err = run(capsys, "report", str(unknown))
+    assert (code, out[:16]) == (0, "module module_e:")
+    assert f"{unknown}:3:8: warning: instruction 'n' has the opcode 'negat', which is not known" in err
     assert run(capsys, "show", missing)[0] == 1
     assert run(capsys, "show", module, "--picture", "/no such directory/p.svg")[0] == 1
 

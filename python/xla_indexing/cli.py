@@ -159,10 +159,16 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _modules(file: str) -> list[Any]:
+    """The modules of a file; what is not known in them is said on standard error."""
     if file == "-":
-        return load_all(sys.stdin.buffer.read(), filename="<stdin>")
-    with open(file, "rb") as stream:
-        return load_all(stream.read(), filename=file)
+        modules = load_all(sys.stdin.buffer.read(), filename="<stdin>")
+    else:
+        with open(file, "rb") as stream:
+            modules = load_all(stream.read(), filename=file)
+    for module in modules:
+        for warning in module.warnings:
+            print(warning, file=sys.stderr)
+    return modules
 
 
 def _report(options: argparse.Namespace) -> int:

@@ -415,13 +415,14 @@ ENTRY main {
     def test_equal_readings_are_exit_code_0(self):
         a = self.file("a.hlo", self.REVERSE)
         b = self.file("b.hlo", self.REVERSE.replace("add(p, r)", "multiply(r, p)"))
-        self.assertEqual(run("--compare", a, b), (0, "Output 0 operand 0: same\n", ""))
+        self.assertEqual(run("--compare", a, b), (0, "Output 0 operand 0: same\nWhat is read: same\nWhat meets: same\n", ""))
 
     def test_different_ones_are_exit_code_1_and_show_the_first_difference(self):
         a = self.file("a.hlo", self.REVERSE)
         b = self.file("b.hlo", NEGATE)
         self.assertEqual(run("--compare", a, b), (1, "Output 0 operand 0: different\n"
-                                                     "  first: (0) reads (3) in the first alone\n", ""))
+                                                     "  first: (0) reads (3) in the first alone\n"
+                                                     "What is read: different\nWhat meets: not compared\n", ""))
         report = json.loads(run("--compare", "--format=json", b, a)[1])
         self.assertEqual(report["answer"], "different")
         self.assertEqual(report["leaves"][0]["difference"],
@@ -476,7 +477,8 @@ ENTRY main {
         # Element (0, 1) is p[1, 0] transposed, and the second of p in row-major order reshaped.
         self.assertEqual(run("--compare", "--computation=f,g", self.file("m.hlo", text)),
                          (1, "Output 0 operand 0: different\n"
-                             "  first: (0, 1) reads (0, 1) in the second alone\n", ""))
+                             "  first: (0, 1) reads (0, 1) in the second alone\n"
+                             "What is read: different\nWhat meets: not compared\n", ""))
 
 
 class CommandLines(Program):

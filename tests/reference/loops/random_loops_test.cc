@@ -623,8 +623,8 @@ TEST(RandomLoopsTest, AreWhatTheyAreUnrolled) {
       const auto report =
           CompareReads(*(*loop)->entry_computation(), *(*unrolled)->entry_computation(), &context);
       ASSERT_TRUE(report.ok()) << report.status();
-      ASSERT_NE(report->same, Answer::kNo) << seed << "\n" << RandomLoop(seed, form).Text();
-      ++(report->same == Answer::kYes ? same : open);
+      ASSERT_NE(report->reads, Answer::kNo) << seed << "\n" << RandomLoop(seed, form).Text();
+      ++(report->reads == Answer::kYes ? same : open);
     }
   }
   std::cout << same << " loops are what they are unrolled, of " << open << " it is not known\n";

@@ -44,7 +44,7 @@ struct Triangle {
   std::string direction = "LT";
 };
 
-std::string Text(const Triangle& triangle) {
+std::string TriangleText(const Triangle& triangle) {
   return absl::StrReplaceAll(
       "HloModule m\n"
       "add {\n j = s32[] parameter(0)\n c = s32[] parameter(1)\n ROOT s = s32[] add(j, c)\n}\n"
@@ -101,11 +101,11 @@ TEST(TriangularLoopsTest, AgreeWithTheReferenceAndAreExact) {
         for (const char* const direction : {"LT", "LE"}) {
           for (const int64_t rows : {1, 5, 7}) {
             if (!cases.IsNextTried()) continue;
-            const std::string text = Text({.rows = rows,
-                                           .first = first,
-                                           .bound = bound,
-                                           .step = step,
-                                           .direction = direction});
+            const std::string text = TriangleText({.rows = rows,
+                                                   .first = first,
+                                                   .bound = bound,
+                                                   .step = step,
+                                                   .direction = direction});
             const absl::Status status = CheckModule(text, /*seed=*/0, &context);
             ASSERT_TRUE(status.ok()) << status;
             EXPECT_TRUE(IsExact(text)) << text;
@@ -121,11 +121,11 @@ TEST(TriangularLoopsTest, CountedDownAgreeWithTheReferenceAndAreExact) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   for (const char* const first : {"t", "n-t", "2*t+1"}) {
     for (const int64_t step : {-1, -2}) {
-      const std::string text = Text({.rows = 7,
-                                     .first = first,
-                                     .bound = "0",
-                                     .step = step,
-                                     .direction = step == -1 ? "GE" : "GT"});
+      const std::string text = TriangleText({.rows = 7,
+                                             .first = first,
+                                             .bound = "0",
+                                             .step = step,
+                                             .direction = step == -1 ? "GE" : "GT"});
       const absl::Status status = CheckModule(text, /*seed=*/0, &context);
       ASSERT_TRUE(status.ok()) << status;
       EXPECT_TRUE(IsExact(text)) << text;
@@ -148,7 +148,8 @@ TEST(TriangularLoopsTest, RandomOnesAgreeWithTheReference) {
     const bool is_down = random.OneIn(3);
     triangle.step = random.Between(1, 3) * (is_down ? -1 : 1);
     triangle.direction = is_down ? (random.OneIn(2) ? "GT" : "GE") : random.OneIn(2) ? "LT" : "LE";
-    const absl::Status status = CheckModule(Text(triangle), static_cast<uint64_t>(seed), &context);
+    const absl::Status status =
+        CheckModule(TriangleText(triangle), static_cast<uint64_t>(seed), &context);
     ASSERT_TRUE(status.ok()) << status;
   }
 }

@@ -23,11 +23,11 @@ absl::StatusOr<Value> Call(const HloInstruction& instruction, Operands operands,
 
 namespace {
 
-void Append(const Value& arrays, Value* value) {
+void AppendArrays(const Value& arrays, Value* value) {
   value->insert(value->end(), arrays.begin(), arrays.end());
 }
 
-Value ElementOf(const Shape& tuple, int64_t element, const Value& value) {
+Value TupleElementOf(const Shape& tuple, int64_t element, const Value& value) {
   const auto begin = value.begin() + tuple.FirstLeafOfElement(element);
   return Value(begin, begin + tuple.tuple_element(element).LeafCount());
 }
@@ -52,10 +52,10 @@ absl::StatusOr<Value> AsyncStart(const HloInstruction& instruction, Operands ope
       ResultOfAsync(*instruction.calls(), shape.tuple_element(1), bound, run);
   if (!result.ok()) return result;
   Value value;
-  for (const Value& operand : bound) Append(operand, &value);
-  Append(*result, &value);
+  for (const Value& operand : bound) AppendArrays(operand, &value);
+  AppendArrays(*result, &value);
   for (size_t i = 2; i < shape.tuple_elements().size(); ++i) {
-    Append(MakeValue(shape.tuple_element(i)), &value);
+    AppendArrays(MakeValue(shape.tuple_element(i)), &value);
   }
   return value;
 }
@@ -71,18 +71,18 @@ absl::StatusOr<Value> AsyncUpdate(const HloInstruction& instruction, Operands op
   }
   std::vector<Value> bound;
   const Shape& operands_before = before.tuple_element(0);
-  const Value values_before = ElementOf(before, 0, *operands[0]);
+  const Value values_before = TupleElementOf(before, 0, *operands[0]);
   for (int64_t i = 0; i < static_cast<int64_t>(operands_before.tuple_elements().size()); ++i) {
-    bound.push_back(ElementOf(operands_before, i, values_before));
+    bound.push_back(TupleElementOf(operands_before, i, values_before));
   }
   for (const Value* operand : operands.subspan(1)) bound.push_back(*operand);
   absl::StatusOr<Value> result = ResultOfAsync(*start->calls(), shape.tuple_element(1), bound, run);
   if (!result.ok()) return result;
   Value value;
-  for (const Value& operand : bound) Append(operand, &value);
-  Append(*result, &value);
+  for (const Value& operand : bound) AppendArrays(operand, &value);
+  AppendArrays(*result, &value);
   for (size_t i = 2; i < shape.tuple_elements().size(); ++i) {
-    Append(ElementOf(before, i, *operands[0]), &value);
+    AppendArrays(TupleElementOf(before, i, *operands[0]), &value);
   }
   return value;
 }

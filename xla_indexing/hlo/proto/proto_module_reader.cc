@@ -23,7 +23,7 @@
 namespace xla_indexing::internal {
 namespace {
 
-bool IsName(absl::string_view text) {
+bool IsPlainWord(absl::string_view text) {
   return !text.empty() && Lexer::IsNameStart(text.front()) &&
          std::all_of(text.begin(), text.end(), Lexer::IsNameCharacter);
 }
@@ -44,7 +44,7 @@ std::unique_ptr<HloModule> ProtoModuleReader::Read() {
 }
 
 absl::string_view ProtoModuleReader::ReadName(absl::string_view name, absl::string_view what) {
-  if (!IsName(name)) {
+  if (!IsPlainWord(name)) {
     source_.Fail(name.empty() ? absl::StrCat(what, " has no name")
                               : absl::StrCat("the name of ", what, ", '", Shown(name),
                                              "', is none of HLO text"));
@@ -191,7 +191,7 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
   const ProtoSource::Named named(source_, "instruction", name);
   const absl::string_view spelling = message.Bytes(Instruction::kOpcode);
   const HloOpcode opcode = OpcodeFromName(spelling).value_or(HloOpcode::kUnknown);
-  if (opcode == HloOpcode::kUnknown && (!IsName(spelling) || AsyncStepFromName(spelling))) {
+  if (opcode == HloOpcode::kUnknown && (!IsPlainWord(spelling) || AsyncStepFromName(spelling))) {
     source_.Fail(absl::StrCat("expected an opcode, found '", Shown(spelling), "'"));
   }
   const Shape* shape = ReadInternedShape(message);

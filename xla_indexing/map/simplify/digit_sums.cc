@@ -29,7 +29,7 @@ namespace {
 using ::mlir::AffineExpr;
 
 // factor * the sum of s, beside what does not have s.
-struct Occurrence {
+struct SumOccurrence {
   LinearSum others;
   int64_t factor = 0;
 };
@@ -41,7 +41,7 @@ class OneSum {
 
   // Takes note of an expression; false where it has the variable in another way.
   bool Add(AffineExpr expr) {
-    Occurrence& occurrence = occurrences_.emplace_back();
+    SumOccurrence& occurrence = occurrences_.emplace_back();
     if (!HasSymbol(expr, symbol_)) return true;
     const LinearSum whole = LinearSum::FromExpr(expr);
     LinearSum part;
@@ -60,7 +60,7 @@ class OneSum {
 
   // Without a common factor, and so that the first multiple of it is positive.
   const LinearSum& sum() const { return sum_; }
-  llvm::ArrayRef<Occurrence> occurrences() const { return occurrences_; }
+  llvm::ArrayRef<SumOccurrence> occurrences() const { return occurrences_; }
 
   // Whether a counter says it in a shorter way: of divisions, or of -s without other variables.
   bool IsLonger() const {
@@ -69,7 +69,7 @@ class OneSum {
     return !sum_.IsConstant() && sum_.terms().front().coefficient < 0 &&
            llvm::all_of(
                occurrences_,
-               [](const Occurrence& occurrence) {
+               [](const SumOccurrence& occurrence) {
                  return occurrence.factor == 0 || occurrence.others.IsConstant();
                });
   }
@@ -91,7 +91,7 @@ class OneSum {
   int symbol_;
   int num_dims_;
   LinearSum sum_;
-  llvm::SmallVector<Occurrence, 4> occurrences_;
+  llvm::SmallVector<SumOccurrence, 4> occurrences_;
 };
 
 // s has few values, or a digit that a sum has in any way few.
@@ -103,15 +103,15 @@ struct Period {
   int64_t step = 0;
 };
 
-std::optional<Period> PeriodOf(const LinearSum& sum);
+std::optional<Period> PeriodOfSum(const LinearSum& sum);
 
 // The period of a variable or of a division of sums over it; none where it is longer than kFewValues or a
 // number does not fit. Once the dividend has changed by a multiple of m, a remainder by m is the same, and
 // a quotient has changed by as many.
-std::optional<Period> PeriodOf(AffineExpr atom) {
+std::optional<Period> PeriodOfSum(AffineExpr atom) {
   const auto division = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(atom);
   if (!division) return Period{1, 1};
-  const std::optional<Period> dividend = PeriodOf(LinearSum::FromExpr(division.getLHS()));
+  const std::optional<Period> dividend = PeriodOfSum(LinearSum::FromExpr(division.getLHS()));
   if (!dividend) return std::nullopt;
   const int64_t m = llvm::cast<mlir::AffineConstantExpr>(division.getRHS()).getValue();
   const int64_t shared = Gcd(dividend->step, m);
@@ -121,10 +121,10 @@ std::optional<Period> PeriodOf(AffineExpr atom) {
   return Period{length, atom.getKind() == mlir::AffineExprKind::Mod ? 0 : dividend->step / shared};
 }
 
-std::optional<Period> PeriodOf(const LinearSum& sum) {
+std::optional<Period> PeriodOfSum(const LinearSum& sum) {
   Period period;
   for (const Term& term : sum.terms()) {
-    const std::optional<Period> next = PeriodOf(term.atom);
+    const std::optional<Period> next = PeriodOfSum(term.atom);
     if (!next) return std::nullopt;
     const int64_t length = std::lcm(period.length, next->length);
     if (length > kFewValues) return std::nullopt;
@@ -170,7 +170,7 @@ class FloorSum {
       return AddFloor(*divisor, term.coefficient);
     }
     // With a step, it is as many times the floor by its period, beside what returns.
-    const std::optional<Period> period = PeriodOf(term.atom);
+    const std::optional<Period> period = PeriodOfSum(term.atom);
     if (!period) return false;
     period_ = std::lcm(period_, period->length);
     const std::optional<int64_t> coefficient = CheckedMul(term.coefficient, period->step);
@@ -224,14 +224,14 @@ class FloorSum {
 };
 
 // least + step * t, t in [0, last].
-struct Values {
+struct SpacedValues {
   int64_t least;
   int64_t step;
   int64_t last;
 };
 
 // The values of least + a sum of digits, where they are equally spaced.
-std::optional<Values> ValuesOfDigits(int64_t least, DigitTerms digits) {
+std::optional<SpacedValues> ValuesOfDigits(int64_t least, DigitTerms digits) {
   llvm::erase_if(digits, [](const DigitTerm& digit) { return digit.coefficient == 0; });
   if (digits.empty()) return std::nullopt;
   const auto magnitude = [](const DigitTerm& digit) {
@@ -250,7 +250,7 @@ std::optional<Values> ValuesOfDigits(int64_t least, DigitTerms digits) {
   const std::optional<int64_t> length =
       hull.IsFinite() ? CheckedSub(hull.upper(), hull.lower()) : std::nullopt;
   if (!length) return std::nullopt;
-  return Values{hull.lower(), *step, *length / *step};
+  return SpacedValues{hull.lower(), *step, *length / *step};
 }
 
 // Adds digits whose sums are these values less the least one, if they are the sums of some.
@@ -275,8 +275,8 @@ bool AddDigitsOf(llvm::SmallVectorImpl<int64_t>& values, DigitTerms* digits) {
 }
 
 // The values of a sum over a range variable in an interval, where they are equally spaced.
-std::optional<Values> ValuesOf(LinearSum sum, int symbol, const Interval& interval,
-                               mlir::MLIRContext* context) {
+std::optional<SpacedValues> SpacedValuesOf(LinearSum sum, int symbol, const Interval& interval,
+                                           mlir::MLIRContext* context) {
   // The values that are computed, beside which there are digits.
   Interval computed = interval;
   DigitTerms digits;
@@ -310,7 +310,7 @@ std::optional<Values> ValuesOf(LinearSum sum, int symbol, const Interval& interv
 }
 
 // others + factor * (least + step * t).
-AffineExpr WithCounter(const Occurrence& occurrence, const Values& values, AffineExpr t) {
+AffineExpr WithCounter(const SumOccurrence& occurrence, const SpacedValues& values, AffineExpr t) {
   const std::optional<int64_t> constant = CheckedMul(occurrence.factor, values.least);
   const std::optional<int64_t> coefficient = CheckedMul(occurrence.factor, values.step);
   if (!constant || !coefficient) return {};
@@ -332,7 +332,8 @@ std::optional<IndexingMap> WithCounterFor(int symbol, const IndexingMap& map) {
     if (!use.Add(constraint.expr)) return std::nullopt;
   }
   if (!use.IsLonger()) return std::nullopt;
-  const std::optional<Values> counted = ValuesOf(use.sum(), symbol, values, map.context());
+  const std::optional<SpacedValues> counted =
+      SpacedValuesOf(use.sum(), symbol, values, map.context());
   if (!counted) return std::nullopt;
 
   const AffineExpr t = mlir::getAffineSymbolExpr(symbol, map.context());

@@ -171,10 +171,10 @@ Answer All(llvm::ArrayRef<LeafComparison> comparisons) {
   return all;
 }
 
-class Comparison {
+class ProgramComparison {
  public:
-  Comparison(const Compared& a, const Compared& b, mlir::MLIRContext* context,
-             const FusionOptions& options, int64_t max_steps)
+  ProgramComparison(const Compared& a, const Compared& b, mlir::MLIRContext* context,
+                    const FusionOptions& options, int64_t max_steps)
       : a_(a),
         b_(b),
         options_(options),
@@ -391,7 +391,7 @@ absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const Hl
       compared_b = *std::move(viewed_b);
     }
   }
-  return Comparison(compared_a, compared_b, context, options, max_steps).Report();
+  return ProgramComparison(compared_a, compared_b, context, options, max_steps).Report();
 }
 
 }  // namespace xla_indexing
