@@ -24,7 +24,8 @@ class Progress:
     def __init__(self, what: str, stream: TextIO | None = None) -> None:
         self._what = "".join(c if c.isprintable() else "?" for c in what)[:30]
         self._stream = sys.stderr if stream is None else stream
-        self._next = time.monotonic() + _BEFORE_FIRST
+        self._start = time.monotonic()
+        self._next = self._start + _BEFORE_FIRST
         self._shown = False
 
     def __enter__(self) -> Progress:
@@ -39,8 +40,10 @@ class Progress:
             self._stream.flush()
 
     def show_percent(self, percent: int) -> None:
-        """Shows how much of what it may at most take a question has taken."""
-        self._show(percent, 100, f"{percent} % of its steps, Ctrl-C ends it")
+        """Shows how long a question has taken, and how much of the steps that it may take."""
+        steps = f", {percent} % of its steps" if percent > 0 else ""
+        seconds = time.monotonic() - self._start
+        self._show(percent, 100, f"{seconds:.0f} s{steps}; Ctrl-C ends it")
 
     def end(self) -> None:
         """Takes the bar away."""
