@@ -21,7 +21,7 @@ SECONDS = int(sys.argv[2])
 MEGABYTES = 1000
 # Address space is more than the memory that is used of it.
 MOST_MEGABYTES_OF_ADDRESSES = 3000
-WAYS = ("all", "fuse", "fuse-exact", "utilization-fuse", "report", "compare")
+WAYS = ("all", "fuse", "fuse-exact", "utilization-fuse", "report", "compare", "tiling-fuse")
 SKIPPED = 77
 
 

@@ -78,6 +78,13 @@ class TileTraversal {
   // The read of a leaf through this path, whose map is `map` where that is known already.
   absl::StatusOr<int> AddRead(Leaf leaf, Path path, std::optional<OperandIndexing> map);
   absl::StatusOr<int> AddWholeRead(Leaf leaf, std::string reason);
+  // The reads of a leaf, and those of each hash of their maps, in ascending order.
+  struct LeafReads {
+    std::vector<int> all;
+    absl::flat_hash_map<size_t, llvm::SmallVector<int, 1>> by_hash;
+  };
+  // Adds a read of this leaf.
+  int NewRead(Leaf leaf, OperandIndexing map, Path path);
   absl::Status AddOperands(int read);
   // What elements are moved from: continues the chain. Marks the operands that this is done for.
   absl::Status AddReindexed(int index, llvm::SmallBitVector* is_done);
@@ -105,6 +112,7 @@ class TileTraversal {
   std::vector<int> root_reads_;
   // By position of the instruction.
   std::vector<std::vector<int>> reads_of_;
+  absl::flat_hash_map<std::pair<const HloInstruction*, int64_t>, LeafReads> reads_of_leaf_;
   std::vector<bool> is_needed_;
   // The last entries that were asked for, which one read after another needs.
   struct Asked {
@@ -179,19 +187,26 @@ TileTraversal::Leaf TileTraversal::Resolve(Leaf leaf) {
   }
 }
 
+int TileTraversal::NewRead(Leaf leaf, OperandIndexing map, Path path) {
+  const auto number = static_cast<int>(reads_.size());
+  reads_of_[leaf.instruction->index_in_computation()].push_back(number);
+  LeafReads& of_leaf = reads_of_leaf_[{leaf.instruction, leaf.leaf}];
+  of_leaf.all.push_back(number);
+  of_leaf.by_hash[hash_value(map.map())].push_back(number);
+  reads_.push_back({leaf.instruction, leaf.leaf, std::move(map), {}});
+  paths_.push_back(std::move(path));
+  return number;
+}
+
 absl::StatusOr<int> TileTraversal::AddWholeRead(Leaf leaf, std::string reason) {
   const Shape& shape = leaf.instruction->shape().Leaf(leaf.leaf);
   OperandIndexing whole = WholeTensorIndexing(space_, shape, std::move(reason), context_);
-  for (const int known : reads_of_[leaf.instruction->index_in_computation()]) {
-    if (reads_[known].leaf == leaf.leaf &&
-        OperandIndexing::IdenticalRelation(reads_[known].map, whole)) {
-      return known;
-    }
+  LeafReads& known = reads_of_leaf_[{leaf.instruction, leaf.leaf}];
+  for (const int i : known.by_hash[hash_value(whole.map())]) {
+    if (OperandIndexing::IdenticalRelation(reads_[i].map, whole)) return i;
   }
-  reads_of_[leaf.instruction->index_in_computation()].push_back(static_cast<int>(reads_.size()));
-  reads_.push_back({leaf.instruction, leaf.leaf, whole, {}});
-  paths_.emplace_back(std::move(whole), shape);
-  return static_cast<int>(reads_.size()) - 1;
+  Path path(whole, shape);
+  return NewRead(leaf, std::move(whole), std::move(path));
 }
 
 absl::StatusOr<int> TileTraversal::AddRead(Leaf leaf, Path path,
@@ -199,25 +214,19 @@ absl::StatusOr<int> TileTraversal::AddRead(Leaf leaf, Path path,
   leaf = Resolve(leaf);
   if (!map) map = path.Map(leaf.instruction->shape().Leaf(leaf.leaf));
   if (map->IsUnknown()) return AddWholeRead(leaf, map->label().reason);
-  std::vector<int>& known = reads_of_[leaf.instruction->index_in_computation()];
-  size_t of_leaf = 0;
-  for (const int i : known) {
-    if (reads_[i].leaf != leaf.leaf) continue;
-    ++of_leaf;
+  LeafReads& known = reads_of_leaf_[{leaf.instruction, leaf.leaf}];
+  for (const int i : known.by_hash[hash_value(map->map())]) {
     // One that is exact may be that of another root.
     if (OperandIndexing::IdenticalRelation(reads_[i].map, *map) &&
         reads_[i].map.IsExact() == map->IsExact()) {
       return i;
     }
   }
-  if (of_leaf >= static_cast<size_t>(options_.max_maps)) {
+  if (known.all.size() >= static_cast<size_t>(options_.max_maps)) {
     return AddWholeRead(leaf, absl::StrCat("whole tensor: more than ", options_.max_maps,
                                            " maps at ", leaf.instruction->name()));
   }
-  known.push_back(static_cast<int>(reads_.size()));
-  reads_.push_back({leaf.instruction, leaf.leaf, *std::move(map), {}});
-  paths_.push_back(std::move(path));
-  return static_cast<int>(reads_.size()) - 1;
+  return NewRead(leaf, *std::move(map), std::move(path));
 }
 
 absl::Status TileTraversal::Connect(int read, int64_t operand, int64_t operand_leaf, Path path,
@@ -398,11 +407,11 @@ std::vector<std::pair<int, int>> TileTraversal::Links() const {
   };
   std::vector<std::pair<int, int>> links;
   for (const std::vector<int>& own : reads_of_) {
-    for (size_t i = 0; i < own.size(); ++i) {
-      for (size_t j = i + 1; j < own.size(); ++j) {
-        const TileRead& a = reads_[own[i]];
-        const TileRead& b = reads_[own[j]];
-        if (a.leaf != b.leaf) continue;
+    for (const int i : own) {
+      const TileRead& a = reads_[i];
+      const std::vector<int>& of_leaf = reads_of_leaf_.at({a.instruction, a.leaf}).all;
+      for (auto j = std::upper_bound(of_leaf.begin(), of_leaf.end(), i); j != of_leaf.end(); ++j) {
+        const TileRead& b = reads_[*j];
         for (int result = 0; result < a.map.map().num_results(); ++result) {
           const int x = dim_of(a.map, result);
           const int y = dim_of(b.map, result);

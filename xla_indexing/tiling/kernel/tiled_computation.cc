@@ -612,6 +612,7 @@ absl::StatusOr<TileGraph> TiledComputation::Instantiate(const Tiling& tiling) co
   for (int i = 0; i < space_->num_dims(); ++i) {
     graph.num_tiles_.push_back(CeilDiv(space_->dims()[i].size, tiling.sizes[i]));
   }
+  graph.tiles_.reserve(tiles_.size());
   // Tiles and domains that are equal at these sizes are one.
   std::vector<ReadAtSizes> read_as(tiles_.size());
   absl::flat_hash_map<IndexingMap, int> known_domains;
