@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/bit.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/tiling/kernel/tiled_computation.h"
@@ -54,15 +55,18 @@ Rank RankOf(const CostedTiling& tiling) {
 }
 
 // Nodes of graphs that are made in one search, of large computations in fewer tries than allowed. Where
-// nodes have many operands, so many of them count as one.
+// nodes have many operands, so many of them count as one; nodes of a space of many dimensions count once
+// for so many of these.
 constexpr int64_t kMaxNodes = int64_t{1} << 20;
 constexpr int64_t kOperandsAsNode = 8;
+constexpr int64_t kDimsOfNode = 16;
 
 template <typename Node>
-int64_t NodesOf(absl::Span<const Node> nodes) {
+int64_t NodesOf(absl::Span<const Node> nodes, const TilingSpace& space) {
   int64_t operands = 0;
   for (const Node& node : nodes) operands += static_cast<int64_t>(node.operands.size());
-  return std::max(static_cast<int64_t>(nodes.size()), operands / kOperandsAsNode);
+  return std::max(static_cast<int64_t>(nodes.size()), operands / kOperandsAsNode) *
+         std::max<int64_t>(space.num_dims() / kDimsOfNode, 1);
 }
 
 class Search {
@@ -97,12 +101,13 @@ class Search {
   void TryAll();
   // Goes from a point to better neighbours until there are none.
   void Climb(Point point);
-  std::vector<Point> NeighboursOf(const Point& point) const;
+  // Calls visit(neighbour) for one after another, as long as some may be tried.
+  void ForEachNeighbour(const Point& point, llvm::function_ref<void(Point)> visit) const;
   // Goes to the next candidate of a dimension, or the one before; false where there is none.
   bool Step(size_t dim, int by, Point* point) const;
   // All dimensions of one size together, to the same size: what is read along each of them is read
   // once where all are whole.
-  void AddTogether(const Point& point, std::vector<Point>* neighbours) const;
+  void ForEachTogether(const Point& point, llvm::function_ref<void(Point)> visit) const;
 
   const TiledComputation& computation_;
   const TilingSearchOptions& options_;
@@ -132,7 +137,7 @@ std::optional<Rank> Search::Try(const Point& point) {
   const Tiling tiling = TilingAt(point);
   if (options_.cut_at_pieces && CutsPieces(tiling)) return std::nullopt;
   const absl::StatusOr<TileGraph> graph = computation_.Instantiate(tiling);
-  nodes_ += graph.ok() ? NodesOf(graph->nodes()) : NodesOf(computation_.reads());
+  nodes_ += graph.ok() ? NodesOf(graph->nodes(), space_) : NodesOf(computation_.reads(), space_);
   if (!graph.ok()) return std::nullopt;
   const TileCost cost = graph->Cost();
   if (cost.resident_bytes > options_.max_resident_bytes) return std::nullopt;
@@ -171,7 +176,7 @@ bool Search::Step(size_t dim, int by, Point* point) const {
   return true;
 }
 
-void Search::AddTogether(const Point& point, std::vector<Point>* neighbours) const {
+void Search::ForEachTogether(const Point& point, llvm::function_ref<void(Point)> visit) const {
   std::set<int64_t> seen;
   for (size_t i = 0; i < point.at.size(); ++i) {
     const int64_t size = candidates_[i].back();
@@ -185,19 +190,18 @@ void Search::AddTogether(const Point& point, std::vector<Point>* neighbours) con
         together.at[j] = to;
         ++count;
       }
-      if (count > 1) neighbours->push_back(std::move(together));
+      if (count > 1) visit(std::move(together));
     }
   }
 }
 
-std::vector<Search::Point> Search::NeighboursOf(const Point& point) const {
-  std::vector<Point> neighbours;
+void Search::ForEachNeighbour(const Point& point, llvm::function_ref<void(Point)> visit) const {
   const size_t n = point.at.size();
   for (size_t i = 0; i < n; ++i) {
     Point larger = point;
-    if (Step(i, 1, &larger)) neighbours.push_back(std::move(larger));
+    if (Step(i, 1, &larger)) visit(std::move(larger));
   }
-  AddTogether(point, &neighbours);
+  ForEachTogether(point, visit);
   for (int dim = 0; dim < space_.num_dims(); ++dim) {
     if (!space_.IsParallel(dim)) continue;
     Point other = point;
@@ -207,30 +211,27 @@ std::vector<Search::Point> Search::NeighboursOf(const Point& point) const {
     } else {
       other.loops.erase(loop);
     }
-    neighbours.push_back(std::move(other));
+    visit(std::move(other));
   }
   // One larger and another smaller, for where the bytes are used up.
   for (size_t i = 0; i < n; ++i) {
-    for (size_t j = 0; j < n; ++j) {
+    for (size_t j = 0; j < n && MayTry(); ++j) {
       Point other = point;
-      if (i != j && Step(i, 1, &other) && Step(j, -1, &other)) {
-        neighbours.push_back(std::move(other));
-      }
+      if (i != j && Step(i, 1, &other) && Step(j, -1, &other)) visit(std::move(other));
     }
   }
-  return neighbours;
 }
 
 void Search::Climb(Point point) {
   std::optional<Rank> best = Try(point);
   while (MayTry()) {
     std::optional<Point> next;
-    for (Point& neighbour : NeighboursOf(point)) {
+    ForEachNeighbour(point, [&](Point neighbour) {
       const std::optional<Rank> rank = Try(neighbour);
-      if (!rank || (best && *best <= *rank)) continue;
+      if (!rank || (best && *best <= *rank)) return;
       best = rank;
       next = std::move(neighbour);
-    }
+    });
     if (!next) return;
     point = *std::move(next);
   }
