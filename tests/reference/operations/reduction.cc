@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "absl/algorithm/container.h"
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
+#include "tests/reference/execute/integers.h"
 #include "tests/reference/execute/operations.h"
 #include "tests/reference/execute/reduce_together.h"
 #include "tests/reference/execute/value.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/attribute_values.h"
+#include "xla_indexing/hlo/types/opcode.h"
 
 namespace xla_indexing::reference {
 namespace {
@@ -164,6 +167,34 @@ Array ScaledDot(const HloInstruction& instruction, Operands operands) {
 
 // result[kept] = fold of operand[kept, reduced] over all reduced indices, beginning with the inits.
 // The first half of the operands are the inputs.
+namespace {
+
+// The combiner of two integers, where it is one operation on its parameters that does not mind their
+// order; null otherwise.
+const HloInstruction* CombinerOf(const HloInstruction& reduce) {
+  const HloInstruction* root = reduce.to_apply()->root_instruction();
+  if (reduce.operand_count() != 2 || root == nullptr || root->operand_count() != 2) return nullptr;
+  for (const HloInstruction* operand : root->operands()) {
+    if (operand->opcode() != HloOpcode::kParameter) return nullptr;
+    if (operand->shape() != root->shape()) return nullptr;
+  }
+  if (root->operand(0) == root->operand(1)) return nullptr;
+  switch (root->opcode()) {
+    case HloOpcode::kAdd:
+    case HloOpcode::kAnd:
+    case HloOpcode::kMaximum:
+    case HloOpcode::kMinimum:
+    case HloOpcode::kMultiply:
+    case HloOpcode::kOr:
+    case HloOpcode::kXor:
+      return root;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
 Value Reduce(const HloInstruction& instruction, Operands operands) {
   const Operands inputs = operands.subspan(0, operands.size() / 2);
   const absl::Span<const int64_t> sizes = inputs[0]->front().sizes();
@@ -171,19 +202,34 @@ Value Reduce(const HloInstruction& instruction, Operands operands) {
   const Index kept = OtherDimensions(static_cast<int64_t>(sizes.size()), reduced, {});
   Index reduced_sizes;
   for (int64_t d : reduced) reduced_sizes.push_back(sizes[d]);
-  return ReduceTogether(instruction, operands.subspan(inputs.size()),
-                        [&](const Index& index, SourceSet* sources) {
-                          Index read(sizes.size());
-                          for (size_t k = 0; k < kept.size(); ++k) read[kept[k]] = index[k];
-                          ForEachIndex(reduced_sizes, [&](const Index& position) {
-                            for (size_t k = 0; k < reduced.size(); ++k) {
-                              read[reduced[k]] = position[k];
-                            }
-                            for (const Value* input : inputs) {
-                              sources->AddAll(input->front().at(read).sources);
-                            }
-                          });
-                        });
+  const auto for_each_input = [&](const Index& index,
+                                  absl::FunctionRef<void(const Index& read)> visit) {
+    Index read(sizes.size());
+    for (size_t k = 0; k < kept.size(); ++k) read[kept[k]] = index[k];
+    ForEachIndex(reduced_sizes, [&](const Index& position) {
+      for (size_t k = 0; k < reduced.size(); ++k) read[reduced[k]] = position[k];
+      visit(read);
+    });
+  };
+  Value result = ReduceTogether(instruction, operands.subspan(inputs.size()),
+                                [&](const Index& index, SourceSet* sources) {
+                                  for_each_input(index, [&](const Index& read) {
+                                    for (const Value* input : inputs)
+                                      sources->AddAll(input->front().at(read).sources);
+                                  });
+                                });
+  const HloInstruction* combiner = CombinerOf(instruction);
+  if (combiner == nullptr) return result;
+  Array& array = result.front();
+  ForEachIndex(array.sizes(), [&](const Index& index) {
+    std::optional<Integer> value = operands[1]->front().elements()[0].value;
+    for_each_input(index, [&](const Index& read) {
+      const std::optional<Integer> both[] = {value, inputs[0]->front().at(read).value};
+      value = ElementwiseInteger(*combiner, both);
+    });
+    array.at(index).value = value;
+  });
+  return result;
 }
 
 }  // namespace xla_indexing::reference

@@ -401,7 +401,7 @@ class ChangeWalk {
            ReadsOfCombiner(combiner, 1).updates[0].test(0);
   }
 
-  // Whether the entry is of an operand whose elements become those of the leaf.
+  // Whether the entry is of an operand whose elements become those of the leaf, or its update.
   bool TakeEntry(const Step& step, const Origin& origin, const IndexingEntry& entry) {
     const HloInstruction& instruction = *step.instruction;
     const bool is_scatter = instruction.opcode() == HloOpcode::kScatter;
@@ -455,7 +455,7 @@ class ChangeWalk {
       steps_.push_back({instruction.operand(entry.operand), entry.operand_leaf, *std::move(path),
                         doubt, predicates});
     }
-    return is_data;
+    return true;
   }
 
   const SharedLeaves& leaves_;
