@@ -119,7 +119,7 @@ constexpr Operation kOperations[] = {
     {"reduce_window_dilated", R"(
       p0 = f32[128,64] parameter(0)
       zero = f32[] constant(0)
-      ROOT r = f32[64,126] reduce-window(p0, zero),
+      ROOT r = f32[65,126] reduce-window(p0, zero),
           window={size=3x2 stride=2x1 pad=1_2x0_1 lhs_dilate=1x2 rhs_dilate=1x2}, to_apply=add)"},
     {"tuple", R"(
       p0 = f32[10,20] parameter(0)
