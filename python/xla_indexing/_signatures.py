@@ -29,12 +29,12 @@ def install(module: ModuleType) -> None:
     defaults: dict[str, Any] = {}
     for i, (_, _, function) in enumerate(found):
         text, _, values = function.__nb_signature__[0]
-        name = re.match(r"def (\w+)", text)
-        if name is None:
+        head = re.match(r"def \w+", text)
+        if head is None:
             continue
         for k, value in enumerate(values or ()):
             defaults[f"_d{i}_{k}"] = value
-        parameters = _DEFAULT.sub(lambda match, i=i: f"_d{i}_{match[1]}", text[name.end() :])
+        parameters = _DEFAULT.sub(rf"_d{i}_\1", text[head.end() :])
         source.append(f"def _f{i}{parameters}: ...\n")
     scope: dict[str, Any] = dict(defaults)
     exec(compile("".join(source), "<signatures>", "exec"), scope)
