@@ -104,6 +104,21 @@ OperandIndexing Renamed(const OperandIndexing& indexing, Renaming renaming) {
   return result;
 }
 
+OperandIndexing WithResults(const OperandIndexing& indexing,
+                            llvm::ArrayRef<mlir::AffineExpr> results) {
+  const IndexingMap& map = indexing.map();
+  const auto affine_map =
+      mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, map.context());
+  OperandIndexing changed(
+      kPartsFit,
+      IndexingMap(kPartsFit, affine_map, Variables(map.dims()), Variables(map.ranges()),
+                  Variables(map.runtimes()), Constraints(map.constraints())),
+      RuntimeVarIndexings(indexing.bindings().begin(), indexing.bindings().end()),
+      indexing.label());
+  if (indexing.replica_map() != nullptr) changed.SetReplicaMap(kPartsFit, *indexing.replica_map());
+  return changed;
+}
+
 OperandIndexing WithRanges(const OperandIndexing& indexing,
                            const std::vector<std::optional<Interval>>& intervals) {
   const IndexingMap& map = indexing.map();

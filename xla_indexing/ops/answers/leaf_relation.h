@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
@@ -28,6 +29,10 @@ size_t StepsToSimplify(const IndexingMap& map);
 // every element of `to`, over-approximate.
 OperandIndexingSet ComposeOrWiden(const OperandIndexingSet& first, const OperandIndexingSet& second,
                                   const Shape& from, const Shape& to, mlir::MLIRContext* context);
+
+// `indexing`, which says something, with other results over its variables.
+OperandIndexing WithResults(const OperandIndexing& indexing,
+                            llvm::ArrayRef<mlir::AffineExpr> results);
 
 // How the variables of a map are renamed.
 struct Renaming {

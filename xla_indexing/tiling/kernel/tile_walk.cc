@@ -26,6 +26,7 @@
 #include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/ops/answers/indexing_entry.h"
+#include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/ops/answers/map_builder.h"
 #include "xla_indexing/ops/answers/parts/direction.h"
 #include "xla_indexing/ops/rules/arithmetic/contraction.h"
@@ -43,7 +44,7 @@ FusionOptions OneMapEach(FusionOptions options) {
   return options;
 }
 
-// Of all reads together.
+// The most operands of all reads together.
 constexpr int64_t kMaxOperands = int64_t{1} << 22;
 
 class TileTraversal {
@@ -251,16 +252,7 @@ OperandIndexing TileTraversal::ToSteps(const TileRead& read) const {
     results.push_back(loop < 0 ? mlir::getAffineConstantExpr(0, context_)
                                : mlir::getAffineDimExpr(loop, context_));
   }
-  const auto affine_map =
-      mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, context_);
-  OperandIndexing steps(
-      kPartsFit,
-      IndexingMap(kPartsFit, affine_map, Variables(map.dims()), Variables(map.ranges()),
-                  Variables(map.runtimes()), Constraints(map.constraints())),
-      RuntimeVarIndexings(read.map.bindings().begin(), read.map.bindings().end()),
-      read.map.label());
-  if (read.map.replica_map() != nullptr) steps.SetReplicaMap(kPartsFit, *read.map.replica_map());
-  return steps;
+  return internal::WithResults(read.map, results);
 }
 
 absl::Status TileTraversal::AddReindexed(int index, llvm::SmallBitVector* is_done) {

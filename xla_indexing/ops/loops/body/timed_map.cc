@@ -140,15 +140,7 @@ OperandIndexing WithResultsThatMatter(const OperandIndexing& indexing,
   for (size_t i = 0; i < matter.size(); ++i) {
     if (!matter[i]) results[i] = Constant(0, map.context());
   }
-  OperandIndexing result(
-      kPartsFit,
-      IndexingMap(kPartsFit,
-                  mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, map.context()),
-                  Variables(map.dims()), Variables(map.ranges()), Variables(map.runtimes()),
-                  Constraints(map.constraints())),
-      RuntimeVarIndexings(indexing.bindings().begin(), indexing.bindings().end()),
-      indexing.label());
-  if (indexing.replica_map() != nullptr) result.SetReplicaMap(kPartsFit, *indexing.replica_map());
+  OperandIndexing result = WithResults(indexing, results);
   result.Simplify();
   return WithSumsJoined(std::move(result));
 }

@@ -24,6 +24,7 @@
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/ops/rules/arithmetic/combiner.h"
 #include "xla_indexing/query/in_place/buffers/buffer_places.h"
 #include "xla_indexing/query/in_place/buffers/element_parts.h"
@@ -285,13 +286,7 @@ class ChangeWalk {
     for (int i = 0; i < map.num_dims(); ++i) {
       dims.push_back(mlir::getAffineDimExpr(i, map.context()));
     }
-    IndexingMap domain(kPartsFit,
-                       mlir::AffineMap::get(map.num_dims(), map.num_symbols(), dims, map.context()),
-                       Variables(map.dims()), Variables(map.ranges()), Variables(map.runtimes()),
-                       Constraints(map.constraints()));
-    return OperandIndexing(kPartsFit, std::move(domain),
-                           RuntimeVarIndexings(path.bindings().begin(), path.bindings().end()),
-                           path.label());
+    return WithResults(path, dims);
   }
 
   void AddPart(const OperandIndexing& path, std::string doubt) {

@@ -13,6 +13,7 @@
 #include "xla_indexing/hlo/memory/physical_layout.h"
 #include "xla_indexing/hlo/types/layout.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/query/in_place/buffers/buffer_places.h"
 
 namespace xla_indexing::internal {
@@ -149,14 +150,7 @@ OperandIndexing WithDimsAsResults(const OperandIndexing& indexing) {
   for (int i = 0; i < map.num_dims(); ++i) {
     results.push_back(mlir::getAffineDimExpr(i, map.context()));
   }
-  const mlir::AffineMap affine_map =
-      mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, map.context());
-  return OperandIndexing(
-      kPartsFit,
-      IndexingMap(kPartsFit, affine_map, Variables(map.dims()), Variables(map.ranges()),
-                  Variables(map.runtimes()), Constraints(map.constraints())),
-      RuntimeVarIndexings(indexing.bindings().begin(), indexing.bindings().end()),
-      indexing.label());
+  return WithResults(indexing, results);
 }
 
 }  // namespace xla_indexing::internal
