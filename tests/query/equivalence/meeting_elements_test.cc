@@ -264,5 +264,40 @@ TEST(MeetingElementsTest, AnotherOrderOfTheContractedDimensionIsSeen) {
   EXPECT_EQ(compare("both_reversed").same, Answer::kYes);
 }
 
+// What a scan carries meets what later steps read, in ways that its maps do not say: all of both arrays
+// is read, in whatever order one of them is.
+TEST(MeetingElementsTest, WhatAScanCarriesIsNotDecided) {
+  const auto scan = [](absl::string_view second) {
+    return absl::StrCat(R"(
+        combine {
+          x = f32[2] parameter(0)
+          y = f32[2] parameter(1)
+          carry = f32[2] parameter(2)
+          p = f32[2] multiply(x, y)
+          s = f32[2] add(p, carry)
+          ROOT t = (f32[2], f32[2]) tuple(s, s)
+        }
+        ENTRY e {
+          a = f32[5,2] parameter(0)
+          b = f32[5,2] parameter(1)
+          z = f32[] constant(0)
+          init = f32[2] broadcast(z), dimensions={}
+          )",
+                        second, R"(
+          r = (f32[5,2], f32[2]) scan(a, c, init), dimensions={0}, num_carries=1, to_apply=combine
+          ROOT last = f32[2] get-tuple-element(r), index=1
+        })");
+  };
+  const auto first = ParseAndVerifyModule(scan("c = f32[5,2] copy(b)"));
+  const auto second = ParseAndVerifyModule(scan("c = f32[5,2] reverse(b), dimensions={0}"));
+  ASSERT_TRUE(first.ok() && second.ok()) << first.status() << second.status();
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const auto report =
+      CompareReads(*(*first)->entry_computation(), *(*second)->entry_computation(), &context);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->reads, Answer::kYes);
+  EXPECT_EQ(report->meets, Answer::kUndecided);
+}
+
 }  // namespace
 }  // namespace xla_indexing

@@ -25,6 +25,7 @@
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
 #include "xla_indexing/ops/values/fold_runtime.h"
@@ -239,15 +240,15 @@ class ProgramComparison {
   }
 
   using Place = MeetingElements::Place;
-  using Combined = std::map<Place, OperandIndexingSet>;
+  using Meetings = std::map<Place, OperandIndexingSet>;
   // By leaf of the output, number of the value and leaf.
   using Opaque = std::map<std::tuple<int64_t, int64_t, int64_t>, OperandIndexingSet>;
 
   absl::Status CompareMeetings() {
-    Combined combined[2];
+    Meetings meetings[2];
     Opaque opaque[2];
     for (int side = 0; side < 2; ++side) {
-      absl::Status status = FindMeetings(side == 0 ? a_ : b_, &combined[side], &opaque[side]);
+      absl::Status status = FindMeetings(side == 0 ? a_ : b_, &meetings[side], &opaque[side]);
       if (!status.ok() || !report_.meets_reason.empty()) return status;
     }
     if (!AreSame(opaque[0], opaque[1])) {
@@ -255,7 +256,7 @@ class ProgramComparison {
       return absl::OkStatus();
     }
     std::set<Place> places;
-    for (const Combined& of_side : combined) {
+    for (const Meetings& of_side : meetings) {
       for (const auto& [place, maps] : of_side) places.insert(place);
     }
     for (const Place& place : places) {
@@ -265,7 +266,7 @@ class ProgramComparison {
       comparison.parameter = first.operand;
       comparison.parameter_leaf = first.operand_leaf;
       comparison.other = second;
-      CompareRelations(combined[0][place], combined[1][place], Output(output_leaf), numbers_,
+      CompareRelations(meetings[0][place], meetings[1][place], Output(output_leaf), numbers_,
                        max_steps_, &comparison);
       if (comparison.difference) SplitPair(first, &*comparison.difference);
       // Every element meets itself.
@@ -292,7 +293,7 @@ class ProgramComparison {
     pair->operand_element.erase(begin, pair->operand_element.end());
   }
 
-  absl::Status FindMeetings(const Compared& compared, Combined* combined, Opaque* opaque) {
+  absl::Status FindMeetings(const Compared& compared, Meetings* meetings, Opaque* opaque) {
     HloIndexer& indexer = options_.indexing.exact ? indexers_.exact() : indexers_.usual();
     absl::StatusOr<MeetingElements> found =
         FindMeetingElements(*compared.computation, indexer, indexers_.context(), options_.indexing);
@@ -308,7 +309,7 @@ class ProgramComparison {
         maps = Swapped(maps, compared, std::get<1>(place));
         std::swap(first, second);
       }
-      (*combined)[{output_leaf, first, second}].Add(maps);
+      (*meetings)[{output_leaf, first, second}].Add(maps);
     }
     for (MeetingElements::Opaque& read : found->opaque) {
       const std::optional<int64_t> number = numbers_.NumberOf({}, *read.instruction);
@@ -325,17 +326,10 @@ class ProgramComparison {
     const auto rank = static_cast<size_t>(parameter.shape().Leaf(first.operand_leaf).rank());
     OperandIndexingSet swapped;
     for (const OperandIndexing& indexing : maps) {
-      const IndexingMap& map = indexing.map();
-      llvm::SmallVector<AffineExpr, 8> results(map.results().drop_front(rank));
-      results.append(map.results().begin(), map.results().begin() + rank);
-      const auto affine_map =
-          mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, map.context());
-      swapped.Add(OperandIndexing(
-          kPartsFit,
-          IndexingMap(kPartsFit, affine_map, Variables(map.dims()), Variables(map.ranges()),
-                      Variables(map.runtimes()), Constraints(map.constraints())),
-          RuntimeVarIndexings(indexing.bindings().begin(), indexing.bindings().end()),
-          indexing.label()));
+      const llvm::ArrayRef<AffineExpr> both = indexing.map().results();
+      llvm::SmallVector<AffineExpr, 8> results(both.drop_front(rank));
+      results.append(both.begin(), both.begin() + rank);
+      swapped.Add(internal::WithResults(indexing, results));
     }
     return swapped;
   }

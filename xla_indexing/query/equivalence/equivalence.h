@@ -3,12 +3,12 @@
 // Mathematics. For each leaf of the output and each leaf of a parameter, a computation is the
 // relation of pairs (element of the output, element of the parameter) that its maps name together,
 // for each value of the runtime variables. Two computations *read the same* where all of these
-// relations are equal. The same elements *meet* where in addition two elements of parameters are
-// combined on the way to the same elements of the output: a dot
-// that pairs the elements of its operands in another order reads the same, and others meet.
-// Runtime variables correspond where they read the same element of the same value: of parameters of
-// one number, and of what is computed from those in the same way.
-// Calls and fusions count as what they compute.
+// relations are equal. The same elements *meet* if, in addition, the same pairs of elements of
+// parameters are combined, as operands of one instruction or in one step of a contraction, on the
+// way to the same elements of the output. A dot that pairs the elements of its operands in another
+// order reads the same, and others meet. Runtime variables correspond where they read the same
+// element of the same value: of parameters of one number, and of what is computed from those in the
+// same way. Calls and fusions count as what they compute.
 //
 // Neither says that the values are equal: a sum and a product are the same here. Nor need values
 // differ where elements meet in another way: sum(a) + sum(b) and sum(a + b) are equal, but only in

@@ -17,6 +17,7 @@
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/ops/answers/map_builder.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
@@ -81,17 +82,9 @@ OperandIndexing Both(const OperandIndexing& a, const OperandIndexing& b) {
 
 // The maps (d) -> (u.., u..): an element meets itself.
 OperandIndexing WithItself(const OperandIndexing& indexing) {
-  const IndexingMap& map = indexing.map();
-  llvm::SmallVector<AffineExpr, 8> results(map.results());
-  results.append(map.results().begin(), map.results().end());
-  const auto affine_map =
-      mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, map.context());
-  return OperandIndexing(
-      kPartsFit,
-      IndexingMap(kPartsFit, affine_map, Variables(map.dims()), Variables(map.ranges()),
-                  Variables(map.runtimes()), Constraints(map.constraints())),
-      RuntimeVarIndexings(indexing.bindings().begin(), indexing.bindings().end()),
-      indexing.label());
+  llvm::SmallVector<AffineExpr, 8> results(indexing.map().results());
+  results.append(indexing.map().results().begin(), indexing.map().results().end());
+  return WithResults(indexing, results);
 }
 
 // The map to the elements of an array as one to the steps of a contraction of these sizes.
@@ -128,8 +121,8 @@ OperandIndexing ToSteps(const OperandIndexing& indexing, llvm::ArrayRef<int64_t>
       std::move(bindings), indexing.label());
 }
 
-// Whether the elements of two operands that one element of the result reads all meet, or it stands
-// in the maps of what is read (the indices of a gather or scatter) which do.
+// Whether what one element of the result reads by two operands meets without exception, or the maps of
+// what is read say which of it does, as of the indices of a gather or scatter.
 bool SaysWhatMeets(const HloInstruction& instruction, const InstructionIndexing& entries) {
   switch (instruction.opcode()) {
     case HloOpcode::kGather:
@@ -137,23 +130,15 @@ bool SaysWhatMeets(const HloInstruction& instruction, const InstructionIndexing&
     case HloOpcode::kDynamicSlice:
     case HloOpcode::kDynamicUpdateSlice:
       return true;
-    case HloOpcode::kWhile:
-    case HloOpcode::kConditional:
-      return false;
-    default:
+    case HloOpcode::kReduce:
+    case HloOpcode::kReduceWindow:
+    case HloOpcode::kMap:
       break;
-  }
-  if (IsOpaque(instruction.opcode())) return instruction.operand_count() == 1;
-  if (!instruction.called_computations().empty()) {
-    switch (instruction.opcode()) {
-      case HloOpcode::kReduce:
-      case HloOpcode::kReduceWindow:
-      case HloOpcode::kScan:
-      case HloOpcode::kMap:
-        break;
-      default:
-        return instruction.operand_count() == 1;
-    }
+    default:
+      // One array alone meets nothing else inside.
+      if (IsOpaque(instruction.opcode()) || !instruction.called_computations().empty()) {
+        return instruction.operand_count() == 1 && instruction.operand(0)->shape().IsArray();
+      }
   }
   int64_t operand_with_ranges = -1;
   for (const IndexingEntry& entry : entries) {
@@ -289,7 +274,8 @@ class Finder {
     const absl::StatusOr<InstructionIndexing> entries = Entries(instruction);
     if (!entries.ok()) return entries.status();
     const llvm::SmallVector<int64_t, 2> loops = ContractionLoops(instruction);
-    const bool has_steps = !loops.empty();
+    // A scan carries what it has read from step to step.
+    const bool has_steps = !loops.empty() && instruction.opcode() != HloOpcode::kScan;
     const InstructionIndexing steps =
         has_steps ? ContractionSteps(instruction, *entries, context_, options_) : *entries;
     const bool is_known = has_steps || SaysWhatMeets(instruction, *entries);
