@@ -228,7 +228,7 @@ void DefineEquivalence(nb::module_& m) {
           [](const PairOfOne& self) {
             return self.other_element ? ElementTuple(*self.other_element) : nb::none();
           },
-          "What the operand's element meets; None where what is read is compared.",
+          "The element that it meets; None in a comparison of reads.",
           nb::sig("def other_element(self) -> tuple[int, ...] | None"))
       .def_prop_ro(
           "runtime_values",
@@ -263,7 +263,7 @@ void DefineEquivalence(nb::module_& m) {
                        ? std::optional(std::pair(self.other->operand, self.other->operand_leaf))
                        : std::nullopt;
           },
-          "The parameter and leaf that it meets; None where what is read is compared.")
+          "The other parameter and its leaf; None in a comparison of reads.")
       .def_prop_ro(
           "same", [](const LeafComparison& self) { return ToBool(self.same); },
           "None where it was not decided.")
@@ -278,14 +278,14 @@ void DefineEquivalence(nb::module_& m) {
                                 "parameters, and the same elements meet.")
       .def_prop_ro(
           "same", [](const EquivalenceReport& self) { return ToBool(self.same); },
-          "Whether both hold; None where it was not decided.")
+          "Whether both hold; None if undecided.")
       .def_prop_ro(
           "reads", [](const EquivalenceReport& self) { return ToBool(self.reads); },
-          "Whether the same elements are read; None where it was not decided.")
+          "Whether the same elements are read; None if undecided.")
       .def_prop_ro(
           "meets", [](const EquivalenceReport& self) { return ToBool(self.meets); },
-          "Whether the same elements meet: are operands of one product, sum .., of one step of a "
-          "dot. None where it was not decided, and where the elements read are not the same.")
+          "Whether the same elements meet, as operands of one product or sum, or in one step of a "
+          "dot. None if undecided, and if the elements read are not the same.")
       .def_prop_ro(
           "difference", [](const EquivalenceReport& self) { return ToText(self.difference); },
           "How the shapes differ; empty where they do not.")

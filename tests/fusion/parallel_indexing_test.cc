@@ -278,7 +278,7 @@ TEST(ParallelIndexing, EachThreadHasAContextOfItsOwn) {
   EXPECT_EQ(compute({}), "no context: make one for each thread");
   EXPECT_EQ(compute({&context, &other, &context}),
             "contexts 0 and 2 are one, which several threads cannot use: make one for each thread");
-  // Of one with threads, too, the maps are given by one thread.
+  // A context with threads, too, gives its maps to one thread.
   EXPECT_EQ(compute({&with_threads, &with_threads}),
             "contexts 0 and 1 are one, which several threads cannot use: make one for each thread");
   EXPECT_EQ(compute({&context, nullptr}), "context 1 of 2 is null: make one for each thread");

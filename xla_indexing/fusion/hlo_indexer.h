@@ -23,10 +23,10 @@
 //
 // Method. One walk over the instructions, from the root in reverse topological order (or from the
 // parameters in topological order), that carries for every instruction leaf the set of maps from
-// the start to it. Instructions that only move elements (reshape, transpose, reverse, bitcast), keep
-// them in place (elementwise) or reduce them extend a *chain* of reindexings,
-// in which a step and its inverse cancel; other instructions
-// compose. The cost is linear in instructions times maps.
+// the start to it. Instructions that only move elements (reshape, transpose, reverse, bitcast),
+// keep them in place (elementwise) or reduce them extend a *chain* of reindexings, in which a step
+// and its inverse cancel; other instructions compose. The cost is linear in instructions times
+// maps.
 //
 // Memory. An indexer keeps at most some 250,000 maps and answers, and 16 MiB of what computations
 // say; then it forgets what it has kept, and makes it again. What it knows of single instructions it
@@ -35,9 +35,9 @@
 // Bound. The number of maps can grow exponentially in hostile graphs. Past `max_maps` for an
 // instruction leaf those that differ in a constant are made one map with a range variable, exactly,
 // and if there are too many still, they are widened to the whole leaf, over-approximate, with the
-// bound in the reason. A walk takes no more steps (maps taken through an instruction) than its share of
-// `max_steps`; what a stopped walk has not reached is answered by reachability:
-// whole leaves, over-approximate.
+// bound in the reason. A walk takes no more steps (maps taken through an instruction) than its
+// share of `max_steps`; what a stopped walk has not reached is answered by reachability: whole
+// leaves, over-approximate.
 //
 // Example, p0 + transpose(p0) of f32[20,20]:
 //

@@ -2,8 +2,8 @@
 //
 // Mathematics. A *request* is what one warp asks memory for at once: all its threads at one value
 // of the loops of the thread mapping and of the range variables of the operand's map. Where
-// elements lie the layout says, what a warp is gpu/threads/thread_mapping.h.
-// With B(r) the set of bytes of request r,
+// elements lie the layout says, what a warp is gpu/threads/thread_mapping.h. With B(r) the set of
+// bytes of request r,
 //
 //   requests        those with an active thread
 //   sectors         sum over requests of | { b floordiv 32 : b in B(r) } |

@@ -141,8 +141,7 @@ class IndexingMap {
   // Numbers of variables agree with the affine map's, expressions are of its context, mention
   // declared variables only and are sums of multiples of variables, floordiv and mod with every
   // divisor at least 1; nesting is within kMaxExprDepth, and the terms of one expression, at all
-  // levels of nesting together, within kMaxSummands; custom names are
-  // identifiers.
+  // levels of nesting together, within kMaxSummands; custom names are identifiers.
   absl::Status Verify() const;
   // Whether an expression is one of a map of this context with these numbers of variables.
   static absl::Status VerifyExpr(mlir::AffineExpr expr, int num_dims, int num_symbols,
@@ -230,11 +229,10 @@ class IndexingMap {
   // one value are replaced by it, and equalities are used where that makes an expression shorter.
   //
   // The relation between dimensions, runtime variables and results stays the same, as SameRelation
-  // (map/sets/decide.h) compares them: range variables, of which only that some value exists counts, are
-  // replaced, eliminated, joined, dropped and numbered in the order of their use.
-  // With `keep_variables` it is the same function of the same
-  // variables, as SameFunction compares them. Dimensions and runtime variables always stay, so
-  // without range variables both are one.
+  // (map/sets/decide.h) compares them: range variables, of which only that some value exists
+  // counts, are replaced, eliminated, joined, dropped and numbered in the order of their use. With
+  // `keep_variables` it is the same function of the same variables, as SameFunction compares them.
+  // Dimensions and runtime variables always stay, so without range variables both are one.
   //
   // Simplifying twice changes nothing more. Returns whether anything changed.
   bool Simplify(const SimplifyOptions& options = {});

@@ -290,7 +290,7 @@ TEST_F(InverseTest, ConstraintsTakePartInSolving) {
   EXPECT_EQ(Inverted("(d0) -> (d0 floordiv 16, (d0 floordiv 2) mod 8), domain: d0 in [0, 62], "
                      "d0 mod 2 in [0, 0]"),
             "(d0, d1) -> (d0 * 16 + d1 * 2), domain: d0 in [0, 3], d1 in [0, 7]");
-  // Of two variables: (a + b, a - b).
+  // Two variables, (a + b, a - b).
   EXPECT_EQ(Inverted("(d0, d1) -> ((d0 + d1) floordiv 2, (d0 - d1) floordiv 2), domain: "
                      "d0 in [-20, 20], d1 in [-20, 20], (d0 + d1) mod 2 in [0, 0], "
                      "d0 + d1 in [0, 8], d0 - d1 in [0, 10]"),

@@ -82,7 +82,7 @@ std::string TriangleText(const Triangle& triangle) {
        {"ROWS", absl::StrCat(triangle.rows)}});
 }
 
-// Of the sums: whether what they read of x is known exactly.
+// Whether what the sums read of x is known exactly.
 bool IsExact(const std::string& text) {
   bool is_exact = true;
   ForEachEntryOfRoot(text, [&](const IndexingEntry& entry) {

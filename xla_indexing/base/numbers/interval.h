@@ -9,8 +9,8 @@
 // An end of the hull that does not fit int64 becomes infinite where it lies outward (a lower end
 // below the least int64, an upper end above the greatest), and the nearest int64 where it lies
 // inward. The result then contains the hull and perhaps more: right for ranges, and wrong for
-// constraints, whose sets must stay what they are. Any operation on
-// the empty set gives the empty set.
+// constraints, whose sets must stay what they are. Any operation on the empty set gives the empty
+// set.
 //
 // Example: Interval::Closed(-3, 5).FloorDiv(2) == Interval::Closed(-2, 2);
 //          Interval::AtLeast(7).Mod(4) == Interval::Closed(0, 3);

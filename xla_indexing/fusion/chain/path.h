@@ -165,9 +165,9 @@ class PathSet {
     llvm::SmallVector<Path, 1> list;
     PositionsByHash positions;  // of a number of paths at the front of a list that is long
   };
-  // Of the first path that unites with this one, which becomes the greater of the two or both:
-  // leaves it out. Returns kNone where there is no such path, kOther where it is the greater one,
-  // which stays.
+  // Takes the first path that unites with `path` out of the list, and makes `path` their union.
+  // Returns kNone if no path does. If the path in the list is the union it stays there, and the
+  // answer is kOther.
   static Path::Union UniteWithOne(Paths& paths, Path& path);
 
   std::optional<CopyOnWrite<Paths>> paths_;  // none of an empty set

@@ -19,9 +19,9 @@
 // result's sizes at its own rank; the dimensions that it lacks are added last. An operand that has
 // the result's shape is not changed.
 //
-// Every attribute that the parser knows can be given, with the kind of value that hlo/types/attribute.h
-// names; other attributes are given as text. Shapes are inferred.
-// A call that returns an error leaves the computation unchanged.
+// Every attribute that the parser knows can be given, with the kind of value that
+// hlo/types/attribute.h names; other attributes are given as text. Shapes are inferred. A call that
+// returns an error leaves the computation unchanged.
 //
 // Errors. InvalidArgument, naming the instruction, operands, dimensions and sizes; Unimplemented
 // where the shape of an operation must be given and is not.

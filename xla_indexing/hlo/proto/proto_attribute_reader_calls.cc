@@ -41,7 +41,7 @@ void ProtoAttributeReader::ReadCollectivePermute() {
   AddIntegersIfAny(AttributeKey::kSliceSizes, message_, Field::kDynamicSliceSizes);
 }
 
-// Of an opcode that is not known: its spelling, and what several known ones have.
+// An unknown opcode has its spelling, and attributes that several known opcodes have.
 void ProtoAttributeReader::ReadUnknown() {
   Add(AttributeKey::kUnknownOpcode, arena_.CopyString(message_.Bytes(Field::kOpcode)));
   ReadChannel();

@@ -166,7 +166,7 @@ bool InstructionParser::ReadTextValue(AttributeKey key, absl::string_view name,
     return (first == '{' ? lexer_.ReadBraces(text) : lexer_.ReadUntilComma(text)) &&
            CheckSharding(lexer_, *text);
   }
-  // Of attributes that are not known, anything that brackets and strings hold together.
+  // The value of an unknown attribute is anything that brackets and strings hold together.
   if (key == AttributeKey::kOther) {
     if (MayHaveSpace(name)) return lexer_.ReadUntilComma(text);
     // An instruction after a comma too many: `x = add(a, b)`.

@@ -114,8 +114,8 @@ struct GatherDimensionNumbers {
   bool HasBatchingAndIndexed() const;
 };
 
-// Of the kernel of a convolution, `sparsity_config={rhs={sparsity=1x4 dimension=0 ..}}`: along the
-// dimension it holds `kept` of every `of` elements, and which these are is a value.
+// The sparsity of a convolution's kernel, `sparsity_config={rhs={sparsity=1x4 dimension=0 ..}}`: along
+// the dimension it holds `kept` of every `of` elements. An operand says which.
 struct KernelSparsity {
   int64_t kept = 1;
   int64_t of = 1;

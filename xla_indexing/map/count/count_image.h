@@ -1,9 +1,9 @@
 // How many elements the union of the images of several maps has.
 //
-// Mathematics. Each image is a product of sets of some of the results.
-// For a single image, the counts of its parts are multiplied. For several images, results that are
-// in one part of any image form a *block*; every image is then a product over the same blocks. The
-// elements of a block fall into classes by the images whose set has them, and
+// Mathematics. Each image is a product of sets of some of the results. For a single image, the
+// counts of its parts are multiplied. For several images, results that are in one part of any image
+// form a *block*; every image is then a product over the same blocks. The elements of a block fall
+// into classes by the images whose set has them, and
 //
 //   | union | = sum of the product of sizes over (class of block 1) x (class of block 2) x ..
 //
@@ -12,9 +12,9 @@
 // that is a strided range in every image (between two ends, by residues); otherwise element by
 // element, in an array with an entry for each possible index.
 //
-// A step of the budget is about one point that is looked at. A count that is not found within it
-// is bounded: it is at least the count of the largest image, and at most the sum of the counts of
-// all images and the number of possible indices.
+// A step of the budget is about one point that is looked at. A count that is not found within it is
+// bounded: it is at least the count of the largest image, and at most the sum of the counts of all
+// images and the number of possible indices.
 //
 // Example: the union of { (i, i) : i < 4 } and { (2*i, j) : i < 2, j < 4 } has 4 + 8 - 2 elements.
 #ifndef XLA_INDEXING_MAP_COUNT_COUNT_IMAGE_H_

@@ -7,12 +7,11 @@
 // x [0, n_1 - 1] x .., for every value of the runtime variables in their intervals. The map of a
 // transpose, reverse or reshape is one; that of a slice or broadcast is not.
 //
-// How. A map is injective where its results determine every variable.
-// Otherwise all points are compared, where they are few; otherwise there are more points than
-// possible results, or the sets { (u, u') : f(u) = f(u'), u_j > u'_j }, one for each variable u_j,
-// are shown to be empty. It is onto where no point has a result outside the box, and the box is
-// within the projection onto the results; otherwise its points are
-// counted.
+// How. A map is injective where its results determine every variable. Otherwise all points are
+// compared, where they are few; otherwise there are more points than possible results, or the sets
+// { (u, u') : f(u) = f(u'), u_j > u'_j }, one for each variable u_j, are shown to be empty. It is
+// onto where no point has a result outside the box, and the box is within the projection onto the
+// results; otherwise its points are counted.
 //
 // Errors. InvalidArgument for a map that does not Verify(), for sizes that are not as many as the
 // results, and for a negative size.

@@ -1,8 +1,7 @@
 // Whether several relations together have all pairs of another.
 //
 // Mathematics. The pairs of b are written as a set of constraints g_1, .., g_n on (d, rt, r), where
-// r are the results. Then what a has and b has not is the disjoint union
-// of
+// r are the results. Then what a has and b has not is the disjoint union of
 //
 //   a and g_1 and .. and g_(i-1) and not g_i        for each i.
 //

@@ -6,10 +6,10 @@
 // budget. "Yes" and "no" are proofs; kUndecided says nothing about the maps.
 //
 // Budget. Trying one point of a domain is a step, of the order of 0.1 us. A question for emptiness
-// that goes to the normal form and to HasIntegerPoint counts as
-// kStepsOfQuestion steps; those two have bounds of their own. Bringing the maps themselves into
-// normal form, and solving for variables, are bounded likewise and not counted, so that a budget of
-// 0 steps answers with them alone. The same question gives the same answer at every run.
+// that goes to the normal form and to HasIntegerPoint counts as kStepsOfQuestion steps; those two
+// have bounds of their own. Bringing the maps themselves into normal form, and solving for
+// variables, are bounded likewise and not counted, so that a budget of 0 steps answers with them
+// alone. The same question gives the same answer at every run.
 //
 // Time. Every question of map/ opens a QuestionBudget (base/question_budget.h), or joins the one of
 // the question that asks it; all work is counted there, that of the normal form too. Once it is

@@ -20,12 +20,11 @@
 // where b - a <= -1; in each piece they equal one of a and b. Pieces are disjoint and together have
 // all points; a piece may be empty.
 //
-// A minus before a factor binds tightest: `-d0 floordiv 2` is `(-d0) floordiv 2`.
-// White space, line ends included, may stand between any two of these. Names are
-// identifiers. A map without variables has no domain. `ceildiv` is read as
-// -((-e) floordiv m). The printer writes one line and leaves out empty `[]` and `{}`; what it
-// writes for a map that Verify() accepts, reads
-// back as an equal map.
+// A minus before a factor binds tightest: `-d0 floordiv 2` is `(-d0) floordiv 2`. White space, line
+// ends included, may stand between any two of these. Names are identifiers. A map without variables
+// has no domain. `ceildiv` is read as -((-e) floordiv m). The printer writes one line and leaves
+// out empty `[]` and `{}`; what it writes for a map that Verify() accepts, reads back as an equal
+// map.
 //
 // Refused, with the place of the error: what the grammar does not allow, variables that are not
 // declared or are declared twice, a variable without interval, products and quotients of two

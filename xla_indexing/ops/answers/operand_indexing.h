@@ -129,11 +129,10 @@ class OperandIndexing {
   // The label becomes the weaker of its own and this one.
   void Weaken(const ExactnessLabel& label);
 
-  // Brings map, bindings and replica map into normal form, as one system;
-  // the relation stays equal. Of a map without
-  // bindings and replica map this is IndexingMap::Simplify. Runtime variables are put in
-  // topological order (a variable stands after those that its element reads), where that leaves a
-  // choice by source (CompareSources), element, value function and device.
+  // Brings map, bindings and replica map into normal form, as one system; the relation stays equal.
+  // Of a map without bindings and replica map this is IndexingMap::Simplify. Runtime variables are
+  // put in topological order (a variable stands after those that its element reads), where that
+  // leaves a choice by source (CompareSources), element, value function and device.
   void Simplify();
 
   // The map from the dimensions of this map, and the symbols that the element uses, to the element
@@ -232,8 +231,8 @@ OperandIndexing OnDevicesOf(const OperandIndexing& first, const OperandIndexing&
 // Both speak of one run of the program: the call paths of bindings start at the same computation.
 //
 // InvalidArgument where the results of `first` are not as many as the dimensions of `second`, and
-// for maps of two contexts; OutOfRange where an expression would be too
-// large. The caller then widens.
+// for maps of two contexts; OutOfRange where an expression would be too large. The caller then
+// widens.
 absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& first,
                                                        const OperandIndexing& second);
 

@@ -46,10 +46,10 @@ class OperandIndexingSet {
   // budget lasts. Then sorts by text.
   void Simplify();
 
-  // Drops the maps that others cover, so that the union stays equal; all
-  // maps lead to an array of shape `to`. This is not part of Simplify(), because the ways in which
-  // something is read may be worth knowing even where one contains another. Compares all pairs, as
-  // long as the question's budget lasts.
+  // Drops the maps that others cover, so that the union stays equal; all maps lead to an array of
+  // shape `to`. This is not part of Simplify(), because the ways in which something is read may be
+  // worth knowing even where one contains another. Compares all pairs, as long as the question's
+  // budget lasts.
   void DropSubsumed(const Shape& to);
 
   // Equality of the maps in their order. Simplified sets of one normal form compare equal.
@@ -73,7 +73,7 @@ class OperandIndexingSet {
   Maps Take();
 
   Maps maps_;
-  // Of `maps_`, or of a number of maps at its front; empty while there are few maps.
+  // Positions in `maps_`, all or the first of them; empty while there are few maps.
   internal::PositionsByHash positions_;
 };
 

@@ -31,7 +31,7 @@ struct FoldOptions {
   // data movement alone, so that equal values have equal bindings. Otherwise they stay bound to
   // what the operation reads.
   bool rebind_through_data_movement = false;
-  // Of values that are not fixed: the maps are then what they are where that is so.
+  // What is assumed of values that are not fixed. The maps are right wherever it holds.
   Assumption assumption = {};
   // Leaves pieces with an empty domain in, for who simplifies them anyway.
   bool keeps_empty = false;

@@ -327,7 +327,7 @@ std::optional<ValueCases> ApplyToIntegers(const HloInstruction& instruction,
       if (IsPred(type)) return variables.Split(Sub(x, y), 0, x, y, when);
       [[fallthrough]];
     case HloOpcode::kShiftRightArithmetic:
-      // Of unsigned types, too, the highest bit is repeated.
+      // The highest bit is repeated in unsigned types, too.
       if (!variables.RangeOf(x, when).IsSubsetOf(WithoutHighestBit(type))) return std::nullopt;
       [[fallthrough]];
     default:

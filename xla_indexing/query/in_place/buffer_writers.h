@@ -70,7 +70,7 @@ class BufferWriters {
   // Keeps references. Instructions run in their order where the module is scheduled. Aliases that
   // instructions state are demanded.
   BufferWriters(const HloComputation& computation, bool is_scheduled, HloIndexers* indexers);
-  // Of the body of a while: its parameter's leaves may be overwritten, by the same leaves of the root.
+  // The body of a while, whose root's leaves may overwrite the same leaves of its parameter.
   static std::unique_ptr<BufferWriters> OfBody(const HloComputation& body, bool is_scheduled,
                                                HloIndexers* indexers);
   ~BufferWriters();

@@ -27,8 +27,8 @@
 // "Safe" holds for all values of runtime variables. "Unsafe" is of elements that are read: by their
 // definition operations read their operands whatever the values are. It is said where some values
 // of the parameters that runtime variables are read from lead to conflicts; where one of them, say
-// the start of an update, or the distance of two, decides, the values for which an order is right are
-// a condition.
+// the start of an update, or the distance of two, decides, the values for which an order is right
+// are a condition.
 //
 // Example, u = dynamic-update-slice(p, slice(p, [0:3]), 1) of s32[4]: element f in [1, 3] reads
 // element f - 1, which it must before that is changed. Safe in the order d0 descending; upwards,

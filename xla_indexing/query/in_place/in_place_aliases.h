@@ -1,12 +1,12 @@
 // Whether values may lie in buffers of others: the aliases that a module states, `input_output_alias` of
 // its header and `output_to_operand_aliasing` of its instructions, and what somebody plans.
 //
-// One law holds for all of them. What is written over another value
-// comes after that and after everything else that reads it, also under other names (bitcasts, tuples):
-// in a module with a schedule (`is_scheduled=true`) in the order of its instructions, otherwise in some
-// order that does for all aliases of the computation. What is an output, a constant, or a parameter of the
-// entry that nobody donates (by `input_output_alias` or `buffer_donor`) is not overwritten. What the writer
-// reads itself is a question about it alone (query/in_place/in_place.h).
+// One law holds for all of them. What is written over another value comes after that and after
+// everything else that reads it, also under other names (bitcasts, tuples): in a module with a
+// schedule (`is_scheduled=true`) in the order of its instructions, otherwise in some order that
+// does for all aliases of the computation. What is an output, a constant, or a parameter of the
+// entry that nobody donates (by `input_output_alias` or `buffer_donor`) is not overwritten. What
+// the writer reads itself is a question about it alone (query/in_place/in_place.h).
 //
 // An output of the entry is followed from the root through tuples, their elements, bitcasts and loops to
 // the instructions that write into its buffer: the last of them computes it, and one in the body of a

@@ -11,10 +11,9 @@
 //
 // and bytes of each: elements times the bits that the element type, or the layout, gives one,
 // rounded up to whole bytes; and beside them the bytes of the buffer, which has the padding of
-// tiles: f32[8,1]{1,0:T(8,128)} has 32 bytes in a buffer of 4096.
-// All are exact integers where they do not depend on runtime values and are found within 2^26
-// counting steps; otherwise intervals [least, most]. Past int64 the
-// least is 2^63 - 1 and there is no most.
+// tiles: f32[8,1]{1,0:T(8,128)} has 32 bytes in a buffer of 4096. All are exact integers where they
+// do not depend on runtime values and are found within 2^26 counting steps; otherwise intervals
+// [least, most]. Past int64 the least is 2^63 - 1 and there is no most.
 //
 // Totals cover all operands: the bytes of all reads; the bytes of all elements that are read, each
 // counted once, as with a cache that keeps everything (a value that is passed twice, or read for

@@ -37,9 +37,9 @@
 //
 // Edges can be masked: the *bounds* of a result are an interval that holds all of its values. Sizes
 // are *exact when masked* where every tile that reads something, full or not, reads just the
-// elements of its offset + [0, size - 1] * stride that lie within the bounds, so that a kernel needs
-// no more than two comparisons for each dimension of the operand at the edges of the output, for a
-// tile padded to a power of two, in padding and for pieces of an array.
+// elements of its offset + [0, size - 1] * stride that lie within the bounds, so that a kernel
+// needs no more than two comparisons for each dimension of the operand at the edges of the output,
+// for a tile padded to a power of two, in padding and for pieces of an array.
 //
 // Where sizes are not exact the tile is the least box that holds what each full tile reads
 // (`excess`: how many of its elements are not read), or, past the budget, a box that is larger.
@@ -52,10 +52,9 @@
 // of the domain, no sizes are exact. Where a binding reads its value at an element that depends on
 // dimensions, conditions say that the tile must not span several such elements.
 //
-// Most maps are sums of digits of single variables, whose tiles are known in closed form.
-// For other maps, and where that form says no, the points of the
-// tiles are enumerated within a budget; sizes that exceed it are
-// taken not to be exact.
+// Most maps are sums of digits of single variables, whose tiles are known in closed form. For other
+// maps, and where that form says no, the points of the tiles are enumerated within a budget; sizes
+// that exceed it are taken not to be exact.
 //
 // Example, a reshape of f32[32] to f32[4,8], from the result: (d0, d1) -> (d0 * 8 + d1):
 //   offset      k0 * t0 * 8 + k1 * t1

@@ -127,8 +127,8 @@ class TileExpr {
 
   // Indices are dimensions; symbols are the sizes, of which there are `num_sizes`, and then the
   // runtime variables. The product of an index and a size is semi-affine. Null where there is no
-  // such expression: for a minimum, a choice, `?`, other products of variables, and numbers
-  // that are too large.
+  // such expression: for a minimum, a choice, `?`, other products of variables, and numbers that
+  // are too large.
   mlir::AffineExpr ToAffine(mlir::MLIRContext* context, int num_sizes) const;
 
   friend bool operator==(const TileExpr& a, const TileExpr& b);

@@ -3,9 +3,8 @@
 //
 // A module runs on many devices, each with an operand of its own. The map of an all-gather, say,
 // names an element, and its replica map the device on which that element is read, as a function of
-// the device that asks for it: the *reader*, by its flattened id. From
-// input to output the reader is the device that has the operand, and the device named the one whose
-// result it goes to.
+// the device that asks for it: the *reader*, by its flattened id. From input to output the reader
+// is the device that has the operand, and the device named the one whose result it goes to.
 //
 // A replica map is over the variables of its owner (an OperandIndexing), whose intervals and
 // constraints hold for it too, and one more dimension, after the owner's dimensions: the reader. It
