@@ -14,7 +14,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/numbers/interval.h"
-#include "xla_indexing/map/count/strided_values.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -28,24 +27,22 @@ ImageMask MaskOf(llvm::ArrayRef<size_t> images, size_t num_images) {
   return mask;
 }
 
-// Adds the classes of the elements in [first, end - 1], where the ranges `active` have elements
+// Adds the classes of the elements in [first, end - 1], where the progressions `active` have elements
 // and no other has.
-bool AddSegment(llvm::ArrayRef<StridedRange> ranges, llvm::ArrayRef<size_t> active, Int128 first,
-                Int128 end, StepBudget* budget, ClassSizes* classes) {
-  const StridedRange& one = ranges[active[0]];
-  if (llvm::all_of(active, [&](size_t i) {
-        return ranges[i].stride == one.stride &&
-               (Int128{ranges[i].offset} - one.offset) % one.stride == 0;
-      })) {
-    const StridedRange here = IntersectWith(
-        one, Interval::Closed(static_cast<int64_t>(first), static_cast<int64_t>(end - 1)));
-    if (here.count > 0) (*classes)[MaskOf(active, ranges.size())] += here.count;
+bool AddSegment(llvm::ArrayRef<Progression> progressions, llvm::ArrayRef<size_t> active,
+                Int128 first, Int128 end, StepBudget* budget, ClassSizes* classes) {
+  const Progression& one = progressions[active[0]];
+  if (llvm::all_of(active, [&](size_t i) { return progressions[i].residues == one.residues; })) {
+    const Progression here = Progression::Of(
+        Interval::Closed(static_cast<int64_t>(first), static_cast<int64_t>(end - 1)), one.residues);
+    if (!here.IsEmpty()) (*classes)[MaskOf(active, progressions.size())] += *here.Count();
     return true;
   }
   Int128 period = 1;
   for (const size_t i : active) {
-    if (ranges[i].stride > kMaxResidues) return false;
-    period = std::lcm(static_cast<int64_t>(period), ranges[i].stride);
+    const int64_t stride = progressions[i].step();
+    if (stride > kMaxResidues) return false;
+    period = std::lcm(static_cast<int64_t>(period), stride);
     if (period > kMaxResidues) return false;
   }
   const Int128 residues = std::min(period, end - first);
@@ -53,9 +50,9 @@ bool AddSegment(llvm::ArrayRef<StridedRange> ranges, llvm::ArrayRef<size_t> acti
   for (Int128 x = first; x < first + residues; ++x) {
     llvm::SmallVector<size_t, 8> here;
     for (const size_t i : active) {
-      if ((x - ranges[i].offset) % ranges[i].stride == 0) here.push_back(i);
+      if ((x - progressions[i].first()) % progressions[i].step() == 0) here.push_back(i);
     }
-    if (!here.empty()) (*classes)[MaskOf(here, ranges.size())] += (end - 1 - x) / period + 1;
+    if (!here.empty()) (*classes)[MaskOf(here, progressions.size())] += (end - 1 - x) / period + 1;
   }
   return true;
 }
@@ -181,26 +178,29 @@ bool ForEachPointOfParts(llvm::ArrayRef<const ImagePart*> parts, const BlockPoin
 
 }  // namespace
 
-std::optional<ClassSizes> ClassesOfRanges(llvm::ArrayRef<StridedRange> ranges, StepBudget* budget) {
-  // Where ranges begin, and the points after their ends.
+std::optional<ClassSizes> ClassesOfProgressions(llvm::ArrayRef<Progression> progressions,
+                                                StepBudget* budget) {
+  // Where progressions begin, and the points after their ends.
   std::vector<Int128> ends;
-  for (const StridedRange& range : ranges) {
-    if (range.count == 0) continue;
-    ends.push_back(range.offset);
-    ends.push_back(Int128{LastOf(range)} + 1);
+  for (const Progression& values : progressions) {
+    if (values.IsEmpty()) continue;
+    ends.push_back(values.first());
+    ends.push_back(Int128{values.last()} + 1);
   }
   llvm::sort(ends);
   ends.erase(llvm::unique(ends), ends.end());
   ClassSizes classes;
   for (size_t i = 0; i + 1 < ends.size(); ++i) {
     llvm::SmallVector<size_t, 8> active;
-    for (const auto& [j, range] : llvm::enumerate(ranges)) {
-      if (range.count > 0 && range.offset <= ends[i] && LastOf(range) >= ends[i]) {
+    for (const auto& [j, values] : llvm::enumerate(progressions)) {
+      if (!values.IsEmpty() && values.first() <= ends[i] && values.last() >= ends[i]) {
         active.push_back(j);
       }
     }
     if (active.empty()) continue;
-    if (!AddSegment(ranges, active, ends[i], ends[i + 1], budget, &classes)) return std::nullopt;
+    if (!AddSegment(progressions, active, ends[i], ends[i + 1], budget, &classes)) {
+      return std::nullopt;
+    }
   }
   return classes;
 }

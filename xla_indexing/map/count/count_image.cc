@@ -31,7 +31,7 @@ namespace {
 using internal::AllOf;
 using internal::BoundsOf;
 using internal::ClassesOfElements;
-using internal::ClassesOfRanges;
+using internal::ClassesOfProgressions;
 using internal::ClassSizes;
 using internal::Component;
 using internal::ComponentsOf;
@@ -47,7 +47,8 @@ using internal::Int128;
 using internal::LinearSum;
 using internal::MapOfComponent;
 using internal::PartsOf;
-using internal::StridedPartsOf;
+using internal::Progression;
+using internal::ProgressionPartsOf;
 using internal::Term;
 using internal::VariablesOf;
 using ::mlir::AffineExpr;
@@ -65,7 +66,7 @@ Int128 SumOfSizes(const ClassSizes& classes) {
 }
 
 Interval CountPart(const ImagePart& part, StepBudget* budget) {
-  if (part.range) return Interval::Point(part.range->count);
+  if (part.progression) return CountOf(*part.progression->Count());
   if (part.domain) return CountPoints(*part.domain, budget);
   if (part.is_injective) return CountPoints(*part.map, budget);
   if (const auto classes = ClassesOfElements({{&part}}, budget))
@@ -104,13 +105,15 @@ std::vector<std::vector<std::vector<const ImagePart*>>> BlocksOf(llvm::ArrayRef<
 
 std::optional<ClassSizes> ClassesOf(llvm::ArrayRef<std::vector<const ImagePart*>> block,
                                     StepBudget* budget) {
-  const bool are_ranges = llvm::all_of(block, [](const std::vector<const ImagePart*>& parts) {
-    return parts.size() == 1 && parts[0]->range;
-  });
-  if (are_ranges) {
-    std::vector<StridedRange> ranges;
-    for (const std::vector<const ImagePart*>& parts : block) ranges.push_back(*parts[0]->range);
-    if (auto classes = ClassesOfRanges(ranges, budget)) return classes;
+  const auto is_progression = [](const std::vector<const ImagePart*>& parts) {
+    return parts.size() == 1 && parts[0]->progression;
+  };
+  if (llvm::all_of(block, is_progression)) {
+    std::vector<Progression> values;
+    for (const std::vector<const ImagePart*>& parts : block) {
+      values.push_back(*parts[0]->progression);
+    }
+    if (auto classes = ClassesOfProgressions(values, budget)) return classes;
   }
   return ClassesOfElements(block, budget);
 }
@@ -153,7 +156,7 @@ std::optional<Interval> CountUnion(llvm::ArrayRef<ImageParts> images, int num_re
 // Whether the image is everything from 0 to the sizes.
 bool IsWhole(const ImageParts& image, llvm::ArrayRef<int64_t> sizes) {
   return image.has_point == Answer::kYes && llvm::all_of(image.parts, [&](const ImagePart& part) {
-           return part.range && part.range->count == sizes[part.results[0]];
+           return part.progression && *part.progression->Count() == sizes[part.results[0]];
          });
 }
 
@@ -277,16 +280,16 @@ Interval CountUnionOfImages(llvm::ArrayRef<IndexingMap> maps, llvm::ArrayRef<int
   llvm::SmallVector<Interval, 4> box;
   for (const int64_t size : sizes) box.push_back(Interval::OfSize(size));
   const Interval points = CountPointsOfBox(box);
-  std::vector<std::optional<ImageParts>> strided;
+  std::vector<std::optional<ImageParts>> by_form;
   for (const IndexingMap& map : maps) {
-    strided.push_back(StridedPartsOf(map));
-    if (strided.back() && IsWhole(*strided.back(), sizes)) return points;
+    by_form.push_back(ProgressionPartsOf(map));
+    if (by_form.back() && IsWhole(*by_form.back(), sizes)) return points;
   }
   // Images that are there for sure, and those that may be.
   std::vector<ImageParts> images;
   Interval largest = Interval::Point(0);
   Interval rest = Interval::Point(0);
-  for (const auto& [map, known] : llvm::zip_equal(maps, strided)) {
+  for (const auto& [map, known] : llvm::zip_equal(maps, by_form)) {
     std::optional<ImageParts> parts = known ? known : PartsOf(map, budget);
     if (parts && parts->has_point == Answer::kNo) continue;
     if (parts && parts->has_point == Answer::kYes) {

@@ -14,6 +14,8 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/base/numbers/congruence.h"
+#include "xla_indexing/base/numbers/progression.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/expr/constraint_form.h"
 #include "xla_indexing/map/sets/domain.h"
@@ -23,6 +25,7 @@
 namespace xla_indexing {
 namespace {
 
+using internal::Congruence;
 using internal::Constant;
 using internal::Enumerate;
 using internal::Int128;
@@ -31,6 +34,7 @@ using internal::kInt64Max;
 using internal::Mod;
 using internal::NarrowToInt64;
 using internal::Points;
+using internal::Progression;
 using internal::Projected;
 using internal::Projection;
 using internal::ProjectOntoResults;
@@ -40,16 +44,17 @@ using internal::Sub;
 using ::mlir::AffineExpr;
 using ::mlir::AffineExprKind;
 
-Interval ValuesOf(const StridedRange& range) {
-  return Interval::Closed(range.offset, range.offset + (range.count - 1) * range.stride);
-}
-
-// The one strided range that can have the values of an expression, of which there are some, and
-// whether it has no fewer than those.
+// The one progression that can have the values of an expression, of which there are some, and
+// whether it has no more than those.
 struct Candidate {
-  Answer is_range = Answer::kUndecided;
-  StridedRange range;
+  Answer is_progression = Answer::kUndecided;
+  Progression values = Progression::Empty();
 };
+
+StridedRange RangeOf(const Progression& values) {
+  if (values.IsEmpty()) return {};
+  return {values.first(), static_cast<int64_t>(*values.Count()), values.step()};
+}
 
 // Whether a variable takes infinitely many values, with residues at most to restrict it, in a
 // domain that has a point.
@@ -63,9 +68,14 @@ bool IsInfinite(const IndexingMap& map, AffineExpr expr, const Interval& range) 
   });
 }
 
+// (expr - first) mod stride, which is 0 for the elements; of two values or more.
+AffineExpr PhaseIn(const Progression& values, AffineExpr expr) {
+  return Mod(Sub(expr, Constant(values.first(), expr.getContext())), values.stride());
+}
+
 Candidate CandidateFor(const IndexingMap& map, AffineExpr expr, const Interval& range,
                        StepBudget* budget) {
-  if (IsInfinite(map, expr, range)) return {Answer::kNo, {}};
+  if (IsInfinite(map, expr, range)) return {Answer::kNo};
   if (!range.IsFinite()) return {};
   if (range.IsEmpty()) return {};
   const Interval hull = HullOver(map, expr, range, budget);
@@ -73,7 +83,7 @@ Candidate CandidateFor(const IndexingMap& map, AffineExpr expr, const Interval& 
   for (const int64_t end : {hull.lower(), hull.upper()}) {
     if (HasIntegerPointWith(map, expr, Interval::Point(end), budget) != Answer::kYes) return {};
   }
-  if (hull.IsPoint()) return {Answer::kYes, {hull.lower(), 1, 1}};
+  if (hull.IsPoint()) return {Answer::kYes, Progression::Point(hull.lower())};
   // The next value after the least.
   const Interval rest = Interval::Closed(hull.lower() + 1, hull.upper());
   IndexingMap above = DomainOf(map);
@@ -83,42 +93,42 @@ Candidate CandidateFor(const IndexingMap& map, AffineExpr expr, const Interval& 
 
   const Int128 length = Int128{hull.upper()} - hull.lower();
   const Int128 stride = Int128{next} - hull.lower();
-  if (length % stride != 0) return {Answer::kNo, {}};
+  if (length % stride != 0) return {Answer::kNo};
   const std::optional<int64_t> narrow_stride = NarrowToInt64(stride);
-  const std::optional<int64_t> count = NarrowToInt64(length / stride + 1);
-  if (!narrow_stride || !count || !NarrowToInt64(length)) return {};
-  const StridedRange candidate{hull.lower(), *count, *narrow_stride};
-  const AffineExpr phase =
-      Mod(Sub(expr, Constant(candidate.offset, map.context())), candidate.stride);
-  return {HoldsEverywhere(map, phase, Interval::Point(0), budget), candidate};
+  const bool count_fits = NarrowToInt64(length / stride + 1).has_value();
+  if (!narrow_stride || !count_fits || !NarrowToInt64(length)) return {};
+  const Progression candidate = Progression::Of(hull, Congruence::Of(hull.lower(), *narrow_stride));
+  return {HoldsEverywhere(map, PhaseIn(candidate, expr), Interval::Point(0), budget), candidate};
 }
 
 // The box as a set of points (r).
-IndexingMap BoxOf(llvm::ArrayRef<StridedRange> ranges, mlir::MLIRContext* context) {
+IndexingMap BoxOf(llvm::ArrayRef<Progression> box, mlir::MLIRContext* context) {
   Variables dims;
   Constraints constraints;
-  for (const StridedRange& range : ranges) {
+  for (const Progression& values : box) {
     const AffineExpr dim = mlir::getAffineDimExpr(dims.size(), context);
-    dims.push_back({ValuesOf(range), {}});
-    const AffineExpr phase = Mod(Sub(dim, Constant(range.offset, context)), range.stride);
-    if (range.stride > 1) constraints.push_back({phase, Interval::Point(0)});
+    dims.push_back({values.interval, {}});
+    if (values.stride() > 1) constraints.push_back({PhaseIn(values, dim), Interval::Point(0)});
   }
   const mlir::AffineMap no_results = mlir::AffineMap::get(dims.size(), 0, context);
   return IndexingMap(kPartsFit, no_results, std::move(dims), {}, {}, std::move(constraints));
 }
 
 // Whether one of some points of the box is known to be no result.
-bool SampledElementIsMissing(const IndexingMap& map, llvm::ArrayRef<StridedRange> ranges,
+bool SampledElementIsMissing(const IndexingMap& map, llvm::ArrayRef<Progression> box,
                              StepBudget* budget) {
   constexpr int kSamples = 8;
   Variables places;
-  for (const StridedRange& range : ranges) places.push_back({Interval::OfSize(range.count), {}});
+  for (const Progression& values : box) {
+    places.push_back({Interval::OfSize(RangeOf(values).count), {}});
+  }
   const mlir::AffineMap no_results = mlir::AffineMap::get(places.size(), 0, map.context());
-  const IndexingMap box(kPartsFit, no_results, std::move(places), {}, {});
-  return llvm::any_of(SamplePoints(box, kSamples), [&](const auto& point) {
+  const IndexingMap all_places(kPartsFit, no_results, std::move(places), {}, {});
+  return llvm::any_of(SamplePoints(all_places, kSamples), [&](const auto& point) {
     IndexingMap there = DomainOf(map);
-    for (auto [result, range, place] : llvm::zip_equal(map.results(), ranges, point)) {
-      there.AddConstraint(kPartsFit, result, Interval::Point(range.offset + place * range.stride));
+    for (auto [result, values, place] : llvm::zip_equal(map.results(), box, point)) {
+      const int64_t value = values.first() + place * values.stride();
+      there.AddConstraint(kPartsFit, result, Interval::Point(value));
     }
     return DomainHasIntegerPoint(there, budget) == Answer::kNo;
   });
@@ -126,20 +136,19 @@ bool SampledElementIsMissing(const IndexingMap& map, llvm::ArrayRef<StridedRange
 
 // Whether the image, which the box holds, is all of it.
 Answer IsAllOf(const IndexingMap& map, const Projection& projection,
-               llvm::ArrayRef<StridedRange> ranges, StepBudget* budget) {
+               llvm::ArrayRef<Progression> box, StepBudget* budget) {
   if (projection.IsExplicit()) {
-    const IndexingMap box = BoxOf(ranges, map.context());
-    const Answer within = DomainWithin(box, projection.set, budget);
+    const Answer within = DomainWithin(BoxOf(box, map.context()), projection.set, budget);
     if (within != Answer::kUndecided) return within;
   }
   Int128 size = 1;
-  for (const StridedRange& range : ranges) {
-    size *= range.count;
+  for (const Progression& values : box) {
+    size *= *values.Count();
     if (size > kInt64Max) break;
   }
   const std::optional<int64_t> points = NumCandidates(map);
   if (points && size > *points) return Answer::kNo;
-  if (SampledElementIsMissing(map, ranges, budget)) return Answer::kNo;
+  if (SampledElementIsMissing(map, box, budget)) return Answer::kNo;
   const std::optional<Points> image =
       Enumerate(map, budget, [](auto, auto, auto results) { return Joined(results); });
   if (!image) return Answer::kUndecided;
@@ -148,24 +157,24 @@ Answer IsAllOf(const IndexingMap& map, const Projection& projection,
 
 // Decides for a map whose domain is known to have a point.
 Answer FindBox(const Projected& projected, StepBudget* budget,
-               llvm::SmallVectorImpl<StridedRange>* ranges) {
+               llvm::SmallVectorImpl<Progression>* found) {
   const IndexingMap& map = projected.map;
   const std::optional<Projection>& projection = projected.projection;
   if (!projection) return Answer::kUndecided;
   const bool is_explicit = projection->IsExplicit();
-  Answer are_ranges = Answer::kYes;
+  Answer are_progressions = Answer::kYes;
   for (int i = 0; i < map.num_results(); ++i) {
     const Interval& bounds = projection->set.dims()[i].bounds;
     const Candidate candidate =
         is_explicit ? CandidateFor(projection->set, mlir::getAffineDimExpr(i, map.context()),
                                    bounds, budget)
                     : CandidateFor(map, map.results()[i], bounds, budget);
-    are_ranges = And(are_ranges, candidate.is_range);
-    if (are_ranges == Answer::kNo) return are_ranges;
-    ranges->push_back(candidate.range);
+    are_progressions = And(are_progressions, candidate.is_progression);
+    if (are_progressions == Answer::kNo) return are_progressions;
+    found->push_back(candidate.values);
   }
-  if (are_ranges != Answer::kYes) return are_ranges;
-  return IsAllOf(map, *projection, *ranges, budget);
+  if (are_progressions != Answer::kYes) return are_progressions;
+  return IsAllOf(map, *projection, *found, budget);
 }
 
 }  // namespace
@@ -185,7 +194,9 @@ absl::StatusOr<ImageBox> ImageAsBox(const IndexingMap& map, int64_t max_steps) {
     is_box = AnswerOf(map.num_results() > 0);
     box.ranges.assign(map.num_results(), StridedRange{});
   } else if (has_point == Answer::kYes) {
-    is_box = FindBox(*projected, &budget, &box.ranges);
+    llvm::SmallVector<Progression, 4> found;
+    is_box = FindBox(*projected, &budget, &found);
+    for (const Progression& values : found) box.ranges.push_back(RangeOf(values));
   }
   if (is_box != Answer::kYes) box.ranges.clear();
   box.is_box = budget.Decide(is_box);

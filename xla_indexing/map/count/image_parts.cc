@@ -14,7 +14,7 @@
 #include "xla_indexing/affine/normal_form/simplifier.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/wide_interval.h"
-#include "xla_indexing/map/count/strided_values.h"
+#include "xla_indexing/map/count/progression_of_values.h"
 #include "xla_indexing/map/expr/components.h"
 #include "xla_indexing/map/expr/constraint_form.h"
 #include "xla_indexing/map/sets/domain.h"
@@ -32,10 +32,17 @@ int NumberOf(AffineExpr variable, int num_dims) {
   return num_dims + static_cast<int>(llvm::cast<mlir::AffineSymbolExpr>(variable).getPosition());
 }
 
+// None of an infinite interval.
+std::optional<Progression> FiniteProgression(const Interval& interval,
+                                             const Congruence& residues = Congruence::All()) {
+  if (!residues.Tighten(interval).IsFinite()) return std::nullopt;
+  return Progression::Of(interval, residues);
+}
+
 // What a constraint on one variable alone, its residue class, leaves of its values; none for a
 // constraint that says something else.
-std::optional<StridedRange> Restricted(const IndexingMap& map, const Constraint& constraint,
-                                       int variable) {
+std::optional<Progression> Restricted(const IndexingMap& map, const Constraint& constraint,
+                                      int variable) {
   const std::optional<ResidueFact> fact = ResidueFactOf(constraint);
   if (!fact || fact->sum.terms().size() != 1) return std::nullopt;
   const Term& term = fact->sum.terms()[0];
@@ -47,16 +54,18 @@ std::optional<StridedRange> Restricted(const IndexingMap& map, const Constraint&
   // A fact says nothing of a remainder that there is not.
   const auto mod = llvm::cast<mlir::AffineBinaryOpExpr>(constraint.expr);
   const int64_t divisor = llvm::cast<mlir::AffineConstantExpr>(mod.getRHS()).getValue();
-  if (!Interval::OfSize(divisor).Contains(constraint.interval.lower())) return StridedRange{};
-  return ElementsOf(fact->residues, BoundsOf(map, variable));
+  if (!Interval::OfSize(divisor).Contains(constraint.interval.lower())) {
+    return Progression::Empty();
+  }
+  return FiniteProgression(BoundsOf(map, variable), fact->residues);
 }
 
 // The values of the only result of a component, where its form says so.
-std::optional<StridedRange> StridedResultOf(const IndexingMap& map, const Component& component) {
+std::optional<Progression> ProgressionOfResult(const IndexingMap& map, const Component& component) {
   const AffineExpr result = map.results()[component.results[0]];
   // The values under the only constraint on a variable alone, of which there is at most one. A
   // constraint on the result itself is applied last.
-  std::optional<std::pair<int, StridedRange>> restricted;
+  std::optional<std::pair<int, Progression>> restricted;
   WideInterval of_result(Interval::Closed(kInt64Min, kInt64Max));
   for (const int i : component.constraints) {
     const Constraint& constraint = map.constraints()[i];
@@ -67,26 +76,26 @@ std::optional<StridedRange> StridedResultOf(const IndexingMap& map, const Compon
       continue;
     }
     if (restricted || component.variables.size() != 1) return std::nullopt;
-    const std::optional<StridedRange> values = Restricted(map, constraint, component.variables[0]);
+    const std::optional<Progression> values = Restricted(map, constraint, component.variables[0]);
     if (!values) return std::nullopt;
-    if (values->count == 0) return StridedRange{};
+    if (values->IsEmpty()) return Progression::Empty();
     restricted = {component.variables[0], *values};
   }
-  const std::optional<StridedRange> values =
-      StridedValuesOf(result, [&](AffineExpr variable) -> std::optional<StridedRange> {
+  const std::optional<Progression> values =
+      ProgressionOfValues(result, [&](AffineExpr variable) -> std::optional<Progression> {
         const int number = NumberOf(variable, map.num_dims());
         if (restricted && restricted->first == number) return restricted->second;
-        return ElementsOf(Congruence::All(), BoundsOf(map, number));
+        return FiniteProgression(BoundsOf(map, number));
       });
   if (!values) return std::nullopt;
-  return IntersectWith(*values, of_result.Hull());
+  return Progression::Of(values->interval.Intersect(of_result.Hull()), values->residues);
 }
 
-void AddRange(int result, const StridedRange& range, ImageParts* image) {
-  if (range.count == 0) image->has_point = Answer::kNo;
+void AddProgression(int result, const Progression& values, ImageParts* image) {
+  if (values.IsEmpty()) image->has_point = Answer::kNo;
   ImagePart& part = image->parts.emplace_back();
   part.results.push_back(result);
-  part.range = range;
+  part.progression = values;
 }
 
 // The parts of an explicit set, whose dimension i is result results[i].
@@ -97,12 +106,12 @@ bool AddExplicit(const IndexingMap& set, llvm::ArrayRef<int> results, ImageParts
     if (component.variables.size() == 1) {
       const int dim = component.variables[0];
       if (component.constraints.empty()) {
-        part.range = ElementsOf(Congruence::All(), set.dims()[dim].bounds);
+        part.progression = FiniteProgression(set.dims()[dim].bounds);
       } else if (component.constraints.size() == 1) {
-        part.range = Restricted(set, set.constraints()[component.constraints[0]], dim);
+        part.progression = Restricted(set, set.constraints()[component.constraints[0]], dim);
       }
-      if (part.range) {
-        AddRange(part.results[0], *part.range, image);
+      if (part.progression) {
+        AddProgression(part.results[0], *part.progression, image);
         continue;
       }
     }
@@ -151,16 +160,16 @@ bool Visit(const IndexingMap& map, bool dims_are_results, StepBudget* budget,
 
 }  // namespace
 
-std::optional<ImageParts> StridedPartsOf(const IndexingMap& map) {
+std::optional<ImageParts> ProgressionPartsOf(const IndexingMap& map) {
   ImageParts image;
   if (map.IsKnownEmpty()) image.has_point = Answer::kNo;
   if (image.has_point == Answer::kNo) return image;
   for (const Component& component : ComponentsOf(map)) {
     if (component.results.empty() && component.constraints.empty()) continue;
     if (component.results.size() != 1) return std::nullopt;
-    const std::optional<StridedRange> range = StridedResultOf(map, component);
-    if (!range) return std::nullopt;
-    AddRange(component.results[0], *range, &image);
+    const std::optional<Progression> values = ProgressionOfResult(map, component);
+    if (!values) return std::nullopt;
+    AddProgression(component.results[0], *values, &image);
   }
   return image;
 }
@@ -180,8 +189,8 @@ std::optional<ImageParts> PartsOf(const IndexingMap& map, StepBudget* budget) {
       continue;
     }
     if (component.results.size() == 1) {
-      if (const std::optional<StridedRange> range = StridedResultOf(map, component)) {
-        AddRange(component.results[0], *range, &image);
+      if (const std::optional<Progression> values = ProgressionOfResult(map, component)) {
+        AddProgression(component.results[0], *values, &image);
         continue;
       }
     }
@@ -191,9 +200,8 @@ std::optional<ImageParts> PartsOf(const IndexingMap& map, StepBudget* budget) {
 }
 
 llvm::SmallVector<Interval, 4> HullOf(const ImagePart& part) {
-  if (part.range) {
-    if (part.range->count == 0) return {Interval::Empty()};
-    return {Interval::Closed(part.range->offset, LastOf(*part.range))};
+  if (part.progression) {
+    return {part.progression->interval};
   }
   if (part.domain) return llvm::SmallVector<Interval, 4>(part.domain->DimBounds());
   llvm::SmallVector<Interval, 4> hull;
@@ -206,9 +214,12 @@ bool ForEachElement(const ImagePart& part, StepBudget* budget,
                     llvm::function_ref<void(llvm::ArrayRef<int64_t> results)> visit) {
   if (part.domain) return Visit(*part.domain, /*dims_are_results=*/true, budget, visit);
   if (part.map) return Visit(*part.map, /*dims_are_results=*/false, budget, visit);
-  if (!budget->Take(part.range->count)) return false;
-  for (int64_t i = 0; i < part.range->count; ++i) {
-    const auto value = static_cast<int64_t>(part.range->offset + Int128{i} * part.range->stride);
+  const Progression& values = *part.progression;
+  if (values.IsEmpty()) return true;
+  const std::optional<int64_t> count = NarrowToInt64(*values.Count());
+  if (!count || !budget->Take(*count)) return false;
+  for (int64_t i = 0; i < *count; ++i) {
+    const auto value = static_cast<int64_t>(values.first() + Int128{i} * values.stride());
     visit(value);
   }
   return true;

@@ -4,7 +4,7 @@
 // (map/expr/components.h). The image of a component is written in the first of these ways that
 // is possible:
 //
-//   1. a strided range, for one result                          map/count/strided_values.h
+//   1. a progression, for one result                            map/count/progression_of_values.h
 //   2. an explicit set { r : constraints on r }, which falls    map/sets/project.h
 //      apart into components again
 //   3. the results of all points
@@ -24,7 +24,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/numbers/interval.h"
-#include "xla_indexing/map/count/image.h"
+#include "xla_indexing/base/numbers/progression.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/sets/decision.h"
 
@@ -34,8 +34,9 @@ namespace xla_indexing::internal {
 struct ImagePart {
   llvm::SmallVector<int, 4> results;  // ascending
 
-  // Exactly one of the next three describes the set. For one result, its values as a range.
-  std::optional<StridedRange> range;
+  // Exactly one of the next three describes the set. For one result, its values as a finite
+  // progression.
+  std::optional<Progression> progression;
   // The set as a domain: a dimension for each result, nothing else.
   std::optional<IndexingMap> domain;
   // The set as the results of a map of range variables alone.
@@ -51,7 +52,7 @@ struct ImageParts {
 };
 
 // All parts, where none needs a projection; none otherwise.
-std::optional<ImageParts> StridedPartsOf(const IndexingMap& map);
+std::optional<ImageParts> ProgressionPartsOf(const IndexingMap& map);
 
 // All parts; none where an expression cannot be written.
 std::optional<ImageParts> PartsOf(const IndexingMap& map, StepBudget* budget);
