@@ -11,6 +11,7 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   affine/rule_trace.h
   map/count/count_image.h
   map/count/image.h
+  map/expr/map_program.h
   map/indexing_map.h
   map/sets/bijection.h
   map/sets/cover.h

@@ -103,6 +103,7 @@
 #include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/map/count/count_image.h"
 #include "xla_indexing/map/count/image.h"
+#include "xla_indexing/map/expr/map_program.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/sets/bijection.h"
 #include "xla_indexing/map/sets/cover.h"

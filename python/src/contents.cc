@@ -15,7 +15,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "python/src/arrays.h"
-#include "python/src/map_program.h"
+#include "xla_indexing/map/expr/map_program.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing::python {

@@ -1,11 +1,14 @@
 #include "xla_indexing/map/expr/expr_program.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
@@ -65,6 +68,49 @@ absl::Status ApplyError(AffineExprKind kind, int64_t a, int64_t b) {
   return absl::OutOfRangeError(absl::StrCat(a, " ", NameOf(kind), " ", b, " does not fit int64"));
 }
 
+// --- Columns
+
+template <typename Right>
+void AddColumns(const int64_t* left, Right right, size_t count, int64_t* out,
+                uint8_t* has_overflowed) {
+  for (size_t i = 0; i < count; ++i) {
+    has_overflowed[i] |= __builtin_add_overflow(left[i], right(i), &out[i]) ? 1 : 0;
+  }
+}
+
+template <typename Right>
+void MultiplyColumns(const int64_t* left, Right right, size_t count, int64_t* out,
+                     uint8_t* has_overflowed) {
+  for (size_t i = 0; i < count; ++i) {
+    has_overflowed[i] |= __builtin_mul_overflow(left[i], right(i), &out[i]) ? 1 : 0;
+  }
+}
+
+// The exponent of a power of two, or -1.
+int LogTwo(int64_t value) {
+  return value > 0 && (value & (value - 1)) == 0 ? __builtin_ctzll(value) : -1;
+}
+
+void FloorDivideColumn(const int64_t* left, int64_t divisor, size_t count, int64_t* out) {
+  if (const int shift = LogTwo(divisor); shift >= 0) {
+    for (size_t i = 0; i < count; ++i) out[i] = left[i] >> shift;
+    return;
+  }
+  for (size_t i = 0; i < count; ++i) out[i] = FloorDiv(left[i], divisor);
+}
+
+void CeilDivideColumn(const int64_t* left, int64_t divisor, size_t count, int64_t* out) {
+  for (size_t i = 0; i < count; ++i) out[i] = CeilDiv(left[i], divisor);
+}
+
+void ModuloColumn(const int64_t* left, int64_t divisor, size_t count, int64_t* out) {
+  if (LogTwo(divisor) >= 0) {
+    for (size_t i = 0; i < count; ++i) out[i] = left[i] & (divisor - 1);
+    return;
+  }
+  for (size_t i = 0; i < count; ++i) out[i] = FloorMod(left[i], divisor);
+}
+
 }  // namespace
 
 ExprProgram::ExprProgram(llvm::ArrayRef<AffineExpr> exprs) {
@@ -107,6 +153,7 @@ ExprProgram::ExprProgram(llvm::ArrayRef<AffineExpr> exprs) {
       }
     }
     results_.push_back(slots[root]);
+    ends_.push_back(static_cast<uint32_t>(steps_.size()));
   }
 }
 
@@ -140,6 +187,67 @@ absl::Status ExprProgram::Evaluate(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<
     }
   }
   return absl::OkStatus();
+}
+
+ExprProgram::Columns ExprProgram::MakeColumns(size_t block, absl::Span<const int64_t* const> dims,
+                                              absl::Span<const int64_t* const> symbols) const {
+  Columns columns;
+  columns.block_ = block;
+  columns.storage_ = std::make_unique<int64_t[]>(steps_.size() * block);
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    int64_t* const own = &columns.storage_[i * block];
+    switch (step.kind) {
+      case AffineExprKind::DimId:
+        columns.of_step_.push_back(dims[step.a]);
+        break;
+      case AffineExprKind::SymbolId:
+        columns.of_step_.push_back(symbols[step.a]);
+        break;
+      case AffineExprKind::Constant:
+        std::fill_n(own, block, step.value);
+        columns.of_step_.push_back(own);
+        break;
+      default:
+        columns.of_step_.push_back(own);
+    }
+  }
+  return columns;
+}
+
+void ExprProgram::EvaluateColumns(int begin, int end, size_t count, Columns* columns,
+                                  uint8_t* has_overflowed) const {
+  const size_t first = begin == 0 ? 0 : ends_[begin - 1];
+  const size_t last = end == 0 ? 0 : ends_[end - 1];
+  for (size_t i = first; i < last; ++i) {
+    const Step& step = steps_[i];
+    // What has no operands is there already.
+    if (step.kind >= AffineExprKind::Constant) continue;
+    const int64_t* const left = columns->of_step_[step.a];
+    const int64_t* const right = columns->of_step_[step.b];
+    int64_t* const out = &columns->storage_[i * columns->block_];
+    const Step& operand = steps_[step.b];
+    const bool is_constant = operand.kind == AffineExprKind::Constant;
+    const auto value = [&operand](size_t) { return operand.value; };
+    const auto value_at = [right](size_t point) { return right[point]; };
+    if (step.kind == AffineExprKind::Add) {
+      is_constant ? AddColumns(left, value, count, out, has_overflowed)
+                  : AddColumns(left, value_at, count, out, has_overflowed);
+    } else if (step.kind == AffineExprKind::Mul) {
+      is_constant ? MultiplyColumns(left, value, count, out, has_overflowed)
+                  : MultiplyColumns(left, value_at, count, out, has_overflowed);
+    } else if (!is_constant || operand.value < 1) {
+      // Maps that verify have no such divisors.
+      std::fill_n(out, count, 0);
+      std::fill_n(has_overflowed, count, 1);
+    } else if (step.kind == AffineExprKind::FloorDiv) {
+      FloorDivideColumn(left, operand.value, count, out);
+    } else if (step.kind == AffineExprKind::CeilDiv) {
+      CeilDivideColumn(left, operand.value, count, out);
+    } else {
+      ModuloColumn(left, operand.value, count, out);
+    }
+  }
 }
 
 std::optional<int64_t> ValueAt(AffineExpr expr, llvm::ArrayRef<int64_t> dims,

@@ -1,0 +1,203 @@
+#include "xla_indexing/map/expr/map_program.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/map/expr/expr_program.h"
+
+namespace xla_indexing {
+namespace {
+
+using internal::ExprProgram;
+
+constexpr size_t kBlock = MapProgram::kBlock;
+using Source = MapProgram::Source;
+
+// Clears the flags of the values outside of the interval.
+void KeepInside(const Interval& interval, const int64_t* values, size_t count, uint8_t* flags) {
+  if (interval.IsEmpty()) {
+    std::fill_n(flags, count, 0);
+    return;
+  }
+  if (interval.has_lower()) {
+    const int64_t lower = interval.lower();
+    for (size_t i = 0; i < count; ++i) flags[i] &= values[i] >= lower;
+  }
+  if (interval.has_upper()) {
+    const int64_t upper = interval.upper();
+    for (size_t i = 0; i < count; ++i) flags[i] &= values[i] <= upper;
+  }
+}
+
+absl::Status OverflowError(size_t row) {
+  return absl::OutOfRangeError(absl::StrCat("row ", row, ": a number does not fit 64 bits"));
+}
+
+// Goes through the points of all rows, and through all values of the variables that are not given.
+class PointsOfRows {
+ public:
+  // Errors as those of Run.
+  static absl::StatusOr<PointsOfRows> Create(absl::Span<const Interval> intervals, size_t num_rows,
+                                             absl::Span<const Source> sources, int64_t max_points) {
+    PointsOfRows points(intervals, num_rows, sources);
+    int64_t points_of_row = 1;
+    for (const int v : points.free_) {
+      const Interval& interval = intervals[v];
+      if (interval.IsEmpty()) {
+        points.num_rows_ = 0;
+        return points;
+      }
+      if (!interval.IsFinite()) {
+        return absl::InvalidArgumentError(absl::StrCat("the points of an infinite interval, ",
+                                                       interval.ToString(), ", cannot be listed"));
+      }
+      points.values_.push_back(interval.lower());
+      const std::optional<int64_t> size = interval.Size();
+      if (!size || __builtin_mul_overflow(points_of_row, *size, &points_of_row)) {
+        points_of_row = INT64_MAX;
+      }
+    }
+    if (num_rows > static_cast<uint64_t>(max_points / points_of_row)) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("there are more than ", max_points, " points"));
+    }
+    return points;
+  }
+
+  // Puts the next points into the columns of the variables, and their rows into `rows`. Returns how
+  // many there are, 0 at the end.
+  size_t Fill(int64_t* columns, size_t* rows) {
+    size_t count = 0;
+    for (; count < kBlock && row_ < num_rows_; ++count) {
+      rows[count] = row_;
+      for (size_t f = 0; f < free_.size(); ++f) columns[free_[f] * kBlock + count] = values_[f];
+      Advance();
+    }
+    for (const int v : given_) {
+      const Source& source = sources_[v];
+      int64_t* const column = columns + v * kBlock;
+      for (size_t i = 0; i < count; ++i) column[i] = source.values[rows[i] * source.stride];
+    }
+    return count;
+  }
+
+  // Clears the flags of the points of which a value that is given lies outside of its interval.
+  void KeepWithinIntervals(const int64_t* columns, size_t count, uint8_t* flags) const {
+    for (const int v : given_) {
+      KeepInside(intervals_[v], columns + v * kBlock, count, flags);
+    }
+  }
+
+ private:
+  PointsOfRows(absl::Span<const Interval> intervals, size_t num_rows,
+               absl::Span<const Source> sources)
+      : intervals_(intervals), num_rows_(num_rows), sources_(sources) {
+    for (int v = 0; v < static_cast<int>(intervals.size()); ++v) {
+      (sources[v].values == nullptr ? free_ : given_).push_back(v);
+    }
+  }
+
+  // To the next point of the row, and after its last one to the next row.
+  void Advance() {
+    for (size_t f = free_.size(); f > 0; --f) {
+      const Interval& interval = intervals_[free_[f - 1]];
+      if (values_[f - 1] < interval.upper()) {
+        ++values_[f - 1];
+        return;
+      }
+      values_[f - 1] = interval.lower();
+    }
+    ++row_;
+  }
+
+  absl::Span<const Interval> intervals_;
+  size_t num_rows_;
+  size_t row_ = 0;
+  absl::Span<const Source> sources_;
+  std::vector<int> given_;
+  std::vector<int> free_;  // the last the fastest
+  std::vector<int64_t> values_;
+};
+
+}  // namespace
+
+MapProgram::MapProgram(const IndexingMap& map)
+    : num_dims_(map.num_dims()), num_results_(map.num_results()) {
+  for (const Variable& dim : map.dims()) intervals_.push_back(dim.bounds);
+  for (const Variable& symbol : map.symbols()) intervals_.push_back(symbol.bounds);
+  llvm::SmallVector<mlir::AffineExpr, 8> exprs;
+  for (const Constraint& constraint : map.constraints()) {
+    constraints_.push_back(constraint.interval);
+    exprs.push_back(constraint.expr);
+  }
+  exprs.append(map.results().begin(), map.results().end());
+  program_ = std::make_shared<const ExprProgram>(exprs);
+}
+
+absl::Status MapProgram::Run(size_t num_rows, absl::Span<const Source> sources, int64_t max_points,
+                             absl::FunctionRef<void(const Block&)> visit) const {
+  if (sources.size() != intervals_.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(sources.size(), " sources for ", intervals_.size(), " variables"));
+  }
+  absl::StatusOr<PointsOfRows> points =
+      PointsOfRows::Create(intervals_, num_rows, sources, max_points);
+  if (!points.ok()) return points.status();
+
+  const auto variables = std::make_unique<int64_t[]>(intervals_.size() * kBlock);
+  std::vector<size_t> rows(kBlock);
+  std::vector<uint8_t> is_inside(kBlock);
+  Block block;
+  block.rows = rows.data();
+  block.is_inside = is_inside.data();
+  for (size_t v = 0; v < intervals_.size(); ++v) {
+    block.variables.push_back(&variables[v * kBlock]);
+  }
+  const absl::Span<const int64_t* const> of_variables = block.variables;
+  ExprProgram::Columns columns = program_->MakeColumns(kBlock, of_variables.subspan(0, num_dims_),
+                                                       of_variables.subspan(num_dims_));
+  const auto num_constraints = static_cast<int>(constraints_.size());
+  for (int i = 0; i < num_results_; ++i) {
+    block.results.push_back(program_->Result(columns, num_constraints + i));
+  }
+
+  // Computes some expressions; no number of a point that is inside may overflow.
+  const auto evaluate = [&](int begin, int end) -> absl::Status {
+    std::vector<uint8_t> has_overflowed(block.count);
+    program_->EvaluateColumns(begin, end, block.count, &columns, has_overflowed.data());
+    for (size_t i = 0; i < block.count; ++i) {
+      if (has_overflowed[i] != 0 && is_inside[i] != 0) return OverflowError(rows[i]);
+    }
+    return absl::OkStatus();
+  };
+  while ((block.count = points->Fill(variables.get(), rows.data())) > 0) {
+    if (absl::Status status = QuestionBudget::CheckGoesOn(); !status.ok()) return status;
+    std::fill_n(is_inside.begin(), block.count, 1);
+    points->KeepWithinIntervals(variables.get(), block.count, is_inside.data());
+    if (absl::Status status = evaluate(0, num_constraints); !status.ok()) return status;
+    for (int i = 0; i < num_constraints; ++i) {
+      KeepInside(constraints_[i], program_->Result(columns, i), block.count, is_inside.data());
+    }
+    if (absl::Status status = evaluate(num_constraints, num_constraints + num_results_);
+        !status.ok()) {
+      return status;
+    }
+    visit(block);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace xla_indexing
