@@ -31,12 +31,13 @@ class MapProgramTest : public MapTextFixture {
     std::vector<MapProgram::Source> sources(parsed.num_dims() + parsed.num_symbols());
     sources[0] = {rows.data(), 1};
     std::vector<int64_t> results;
-    const absl::Status status = MapProgram(parsed).Run(
-        rows.size(), sources, max_points, [&](const MapProgram::Block& block) {
-          for (size_t i = 0; i < block.count; ++i) {
-            if (block.is_inside[i] != 0) results.push_back(block.results[0][i]);
-          }
-        });
+    const absl::Status status = MapProgram(parsed).Run(rows.size(), sources, max_points,
+                                                       [&](const MapProgram::Block& block) {
+                                                         for (size_t i = 0; i < block.count; ++i) {
+                                                           if (block.is_inside[i] != 0)
+                                                             results.push_back(block.results[0][i]);
+                                                         }
+                                                       });
     if (!status.ok()) return status;
     return results;
   }

@@ -109,6 +109,22 @@ TEST_F(SymbolicTileTest, TheTileOfSplitDimensionsNeedsSizesThatDivide) {
   EXPECT_EQ(Text(tile.FullTile({6})), "0 size 2, 0 size 8; bounding, 10 too many");
 }
 
+// The digits begin at an element that is no multiple of them: d0 = 1, 5, 9, ..
+TEST_F(SymbolicTileTest, TheTileOfSplitDimensionsThatBeginInsideIsOneOfTheirDigits) {
+  const SymbolicTile tile =
+      Tile("(d0) -> ((d0 - 1) floordiv 4, (d0 + 3) mod 4), domain: d0 in [1, 12]");
+  EXPECT_TRUE(IsExact(tile, {1}));
+  EXPECT_FALSE(IsExact(tile, {4}));
+  EXPECT_EQ(Text(tile.TileAt({1}, {7})), "1 size 1, 2 size 1; exact");
+}
+
+TEST_F(SymbolicTileTest, TheTileOfReversedSplitDimensionsNeedsSizesThatDivide) {
+  const SymbolicTile tile =
+      Tile("(d0) -> ((-d0 + 11) floordiv 4, (-d0 + 11) mod 4), domain: d0 in [0, 11]");
+  for (const int64_t size : {1, 2, 4, 8}) EXPECT_TRUE(IsExact(tile, {size})) << size;
+  EXPECT_FALSE(IsExact(tile, {3}));
+}
+
 TEST_F(SymbolicTileTest, TheTileOfJoinedDimensionsNeedsWholeRowsOrOneOfThem) {
   const SymbolicTile tile = Tile(
       "(d0, d1, d2) -> (d0 * 32 + d1 * 8 + d2), domain: d0 in [0, 2], d1 in [0, 3], "

@@ -23,6 +23,7 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/map/expr/digit_view.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
 
@@ -30,137 +31,83 @@ namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
-using ::mlir::AffineExprKind;
 
 constexpr absl::string_view kLeftOut = "a window is left out for some values of its start";
 
 // More pieces than that are no help.
 constexpr int64_t kMaxMultiples = 8;
 
-// The dividend of an atom: (sign * d_dim + phase) floordiv scale.
-struct Dividend {
-  int64_t dim = 0;
-  int64_t sign = 1;
-  int64_t phase = 0;
-  int64_t scale = 1;
-};
-
-std::optional<int64_t> DivisorOf(AffineExpr atom) {
-  const auto binary = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(atom);
-  if (!binary) return std::nullopt;
-  const auto divisor = llvm::dyn_cast<mlir::AffineConstantExpr>(binary.getRHS());
-  if (!divisor || divisor.getValue() < 1) return std::nullopt;
-  return divisor.getValue();
-}
-
-std::optional<Dividend> DividendOf(AffineExpr atom) {
-  const auto binary = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(atom);
-  if (!binary) return std::nullopt;
-  const LinearSum sum = LinearSum::FromExpr(binary.getLHS());
-  if (!sum.valid() || sum.terms().size() != 1) return std::nullopt;
-  const auto& term = sum.terms()[0];
-  if (const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(term.atom)) {
-    if (term.coefficient != 1 && term.coefficient != -1) return std::nullopt;
-    return Dividend{static_cast<int64_t>(dim.getPosition()), term.coefficient, sum.constant(), 1};
-  }
-  if (term.atom.getKind() != AffineExprKind::FloorDiv || term.coefficient != 1 ||
-      sum.constant() != 0) {
-    return std::nullopt;
-  }
-  std::optional<Dividend> inner = DividendOf(term.atom);
-  const std::optional<int64_t> divisor = DivisorOf(term.atom);
-  if (!inner || !divisor) return std::nullopt;
-  const std::optional<int64_t> scale = CheckedMul(inner->scale, *divisor);
-  if (!scale) return std::nullopt;
-  inner->scale = *scale;
-  return inner;
-}
-
-// One dimension in digits.
-struct Digits {
-  std::optional<Dividend> base;
+// The digits of one dimension, as loops.
+struct DigitLoops {
+  // Those that results are sums of, and the shift that they have in common; plain ones say nothing.
+  std::vector<VariableDigit> digits;
+  int64_t shift = 0;
+  // Where they begin and end.
   std::set<int64_t> weights = {1};
   // The first multiple of the greatest weight, and the loop of each digit, the lowest first.
   int64_t start = 0;
   std::vector<int64_t> loops;
   std::vector<int64_t> counts;
+
+  bool IsPlain() const { return digits.empty(); }
 };
 
-// The weights of the digits that the atoms need; false where they do not go together.
-bool CollectWeights(AffineExpr result, std::vector<Digits>* dims) {
-  const LinearSum sum = LinearSum::FromExpr(result);
-  if (!sum.valid()) return false;
-  for (const auto& term : sum.terms()) {
-    if (IsVariable(term.atom)) continue;
-    const std::optional<Dividend> dividend = DividendOf(term.atom);
-    const std::optional<int64_t> divisor = DivisorOf(term.atom);
-    if (!dividend || !divisor) return false;
-    Digits& digits = (*dims)[dividend->dim];
-    if (digits.base &&
-        (digits.base->sign != dividend->sign || digits.base->phase != dividend->phase)) {
-      return false;
+// The results as sums of digits of the dimensions, with those of each dimension collected; nullopt if they
+// do not go together.
+std::optional<std::vector<DigitSum>> CollectDigits(const IndexingMap& map,
+                                                   std::vector<DigitLoops>* dims) {
+  std::vector<DigitSum> sums;
+  for (const AffineExpr result : map.results()) {
+    std::optional<DigitSum> sum = DigitSumOf(result, map.num_dims());
+    if (!sum) return std::nullopt;
+    for (const DigitTerm& term : sum->terms) {
+      const VariableDigit& digit = term.digit;
+      if (digit.IsPlain()) continue;
+      if (digit.variable >= map.num_dims()) return std::nullopt;
+      DigitLoops& loops = (*dims)[digit.variable];
+      loops.digits.push_back(digit);
+      loops.weights.insert({digit.low, digit.Period()});
     }
-    digits.base = dividend;
-    const std::optional<int64_t> weight = CheckedMul(dividend->scale, *divisor);
-    if (!weight) return false;
-    digits.weights.insert(dividend->scale);
-    digits.weights.insert(*weight);
+    sums.push_back(*std::move(sum));
   }
-  return true;
+  for (DigitLoops& loops : *dims) {
+    const std::optional<int64_t> shift = CommonShift(loops.digits);
+    if (!shift) return std::nullopt;
+    loops.shift = *shift;
+  }
+  return sums;
 }
 
 // The sum of digits with the weights in [from, to), each divided by `from`.
-LinearSum SumOfDigits(const Digits& digits, int64_t from, int64_t to, mlir::MLIRContext* context) {
+LinearSum SumOfDigits(const DigitLoops& digits, int64_t from, int64_t to,
+                      mlir::MLIRContext* context) {
   LinearSum sum;
   size_t i = 0;
   for (const int64_t weight : digits.weights) {
     const size_t digit = i++;
-    if (weight < from || weight >= to) continue;
-    const int64_t factor = weight / from;
-    // Digits of a dimension that counts down are those of the index from its end.
-    const int64_t sign = digits.base ? digits.base->sign : 1;
-    if (digits.counts[digit] > 1) {
-      const auto loop = static_cast<unsigned>(digits.loops[digit]);
-      sum.AddTerm(mlir::getAffineDimExpr(loop, context), sign * factor);
-    }
-    if (sign < 0) {
-      LinearSum last(digits.counts[digit] - 1);
-      sum.AddScaled(last, factor);
-    }
+    if (weight < from || weight >= to || digits.counts[digit] == 1) continue;
+    const auto loop = static_cast<unsigned>(digits.loops[digit]);
+    sum.AddTerm(mlir::getAffineDimExpr(loop, context), weight / from);
   }
   return sum;
 }
 
 // A result as a sum of loops and symbols.
-LinearSum SumOfLoops(AffineExpr result, const std::vector<Digits>& dims,
+LinearSum SumOfLoops(const DigitSum& result, const std::vector<DigitLoops>& dims,
                      mlir::MLIRContext* context) {
-  const LinearSum terms = LinearSum::FromExpr(result);
-  LinearSum sum(terms.constant());
-  for (const auto& term : terms.terms()) {
-    if (term.atom.getKind() == AffineExprKind::SymbolId) {
-      sum.AddTerm(term.atom, term.coefficient);
+  const auto num_dims = static_cast<int>(dims.size());
+  LinearSum sum(result.constant);
+  for (const DigitTerm& term : result.terms) {
+    const VariableDigit& digit = term.digit;
+    if (digit.variable >= num_dims) {
+      sum.AddTerm(mlir::getAffineSymbolExpr(digit.variable - num_dims, context), term.coefficient);
       continue;
     }
-    if (const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(term.atom)) {
-      const Digits& digits = dims[dim.getPosition()];
-      const int64_t sign = digits.base ? digits.base->sign : 1;
-      LinearSum value = SumOfDigits(digits, 1, kInt64Max, context);
-      value.AddConstant(digits.start);
-      if (digits.base) value.SubtractConstant(digits.base->phase);
-      LinearSum signed_value;
-      signed_value.AddScaled(value, sign);
-      sum.AddScaled(signed_value, term.coefficient);
-      continue;
-    }
-    const Dividend dividend = *DividendOf(term.atom);
-    const int64_t weight = dividend.scale * *DivisorOf(term.atom);
-    const Digits& digits = dims[dividend.dim];
-    if (term.atom.getKind() == AffineExprKind::Mod) {
-      sum.AddScaled(SumOfDigits(digits, dividend.scale, weight, context), term.coefficient);
-      continue;
-    }
-    LinearSum value = SumOfDigits(digits, weight, kInt64Max, context);
-    value.AddConstant(digits.start / weight);
+    const DigitLoops& loops = dims[digit.variable];
+    LinearSum value =
+        SumOfDigits(loops, digit.low, digit.count == 0 ? kInt64Max : digit.Period(), context);
+    if (digit.count == 0) value.AddConstant(loops.start / digit.low);
+    value.AddConstant(ConstantAtShift(digit, loops.shift).value_or(0));
     sum.AddScaled(value, term.coefficient);
   }
   return sum;
@@ -172,41 +119,32 @@ int64_t FloorToMultiple(int64_t value, int64_t of) {
 }
 
 // The digits of each dimension, numbered as loops; the dimensions of the box.
-std::optional<std::vector<MovedDim>> MakeDigits(const IndexingMap& map, std::vector<Digits>* dims) {
+std::optional<std::vector<MovedDim>> NumberLoops(const IndexingMap& map,
+                                                 std::vector<DigitLoops>* dims) {
   constexpr int64_t kFar = int64_t{1} << 60;
   std::vector<MovedDim> moved;
   int64_t next_loop = 0;
   for (int i = 0; i < map.num_dims(); ++i) {
-    Digits& digits = (*dims)[i];
+    DigitLoops& digits = (*dims)[i];
     const Interval bounds = map.dims()[i].bounds;
-    if (bounds.IsEmpty() || !bounds.IsFinite() || bounds.lower() < 0 || bounds.upper() >= kFar) {
+    if (bounds.IsEmpty() || !bounds.IsFinite() || bounds.lower() < 0 || bounds.upper() >= kFar ||
+        digits.shift >= kFar) {
       return std::nullopt;
     }
-    if (!digits.base) {
-      digits.start = bounds.lower();
-      digits.counts = {bounds.upper() - bounds.lower() + 1};
-      digits.loops = {next_loop++};
-      moved.push_back({bounds.lower(), digits.counts[0], 0, digits.counts});
-      continue;
-    }
-    const Dividend& base = *digits.base;
-    if (base.phase <= -kFar || base.phase >= kFar) return std::nullopt;
     int64_t before = 1;
     for (const int64_t weight : digits.weights) {
       if (weight % before != 0 || weight >= kFar) return std::nullopt;
       if (weight > 1) digits.counts.push_back(weight / before);
       before = weight;
     }
-    const int64_t ends[2] = {base.sign * bounds.lower() + base.phase,
-                             base.sign * bounds.upper() + base.phase};
-    const int64_t least = std::min(ends[0], ends[1]);
-    const int64_t greatest = std::max(ends[0], ends[1]);
-    digits.start = FloorToMultiple(least, before);
+    const int64_t least = bounds.lower() + digits.shift;
+    const int64_t greatest = bounds.upper() + digits.shift;
+    // The one loop of a dimension without digits begins where it does.
+    digits.start = digits.IsPlain() ? least : FloorToMultiple(least, before);
     digits.counts.push_back((greatest - digits.start) / before + 1);
-    const int64_t length = digits.counts.back() * before;
     MovedDim dim = {bounds.lower(),
                     greatest - least + 1,
-                    base.sign > 0 ? least - digits.start : digits.start + length - 1 - greatest,
+                    least - digits.start,
                     {digits.counts.rbegin(), digits.counts.rend()}};
     for (size_t k = digits.counts.size(); k-- > 0;) {
       digits.loops.push_back(next_loop + static_cast<int64_t>(k));
@@ -257,18 +195,17 @@ MapBox BoxOfMap(const OperandIndexing& indexing, const Shape& operand, Outside o
     if (indexing.bindings()[i].ValueRange().IsSubsetOf(map.runtimes()[i].bounds)) continue;
     return fail(kLeftOut);
   }
-  std::vector<Digits> dims(map.num_dims());
-  for (const AffineExpr result : map.results()) {
-    if (!CollectWeights(result, &dims)) {
-      return fail("quotients and remainders of a coordinate are not digits of one index");
-    }
+  std::vector<DigitLoops> dims(map.num_dims());
+  const std::optional<std::vector<DigitSum>> results = CollectDigits(map, &dims);
+  if (!results) {
+    return fail("quotients and remainders of a coordinate are not digits of one index");
   }
-  std::optional<std::vector<MovedDim>> moved = MakeDigits(map, &dims);
+  std::optional<std::vector<MovedDim>> moved = NumberLoops(map, &dims);
   if (!moved) return fail("a dimension is too large, or divisors do not divide one another");
   box.box.dims = *std::move(moved);
   const std::vector<int64_t> counts = box.box.LoopCounts();
   for (int k = 0; k < map.num_results(); ++k) {
-    const LinearSum sum = SumOfLoops(map.results()[k], dims, map.context());
+    const LinearSum sum = SumOfLoops((*results)[k], dims, map.context());
     if (!sum.valid()) return fail("a coordinate does not fit 64 bits");
     MovedAxis axis;
     axis.start = sum.constant();
@@ -347,19 +284,16 @@ bool IsRounded(const MovedBox& box) {
 
 std::vector<OperandIndexing> AtMultiples(const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
-  std::vector<Digits> dims(map.num_dims());
-  for (const AffineExpr result : map.results()) {
-    if (!CollectWeights(result, &dims)) return {indexing};
-  }
+  std::vector<DigitLoops> dims(map.num_dims());
+  if (!CollectDigits(map, &dims)) return {indexing};
   std::vector<OperandIndexing> pieces = {indexing};
   for (int i = 0; i < map.num_dims(); ++i) {
     const Interval bounds = map.dims()[i].bounds;
-    const Digits& digits = dims[i];
-    // A dimension that counts down is split at the same places, which are not looked for.
-    if (!digits.base || digits.base->sign < 0 || !bounds.IsFinite()) continue;
+    const DigitLoops& digits = dims[i];
+    if (digits.IsPlain() || !bounds.IsFinite()) continue;
     const int64_t weight = *digits.weights.rbegin();
-    const auto least = CheckedAdd(bounds.lower(), digits.base->phase);
-    const auto greatest = CheckedAdd(bounds.upper(), digits.base->phase);
+    const auto least = CheckedAdd(bounds.lower(), digits.shift);
+    const auto greatest = CheckedAdd(bounds.upper(), digits.shift);
     if (!least || !greatest || weight > (int64_t{1} << 60)) continue;
     const int64_t first = FloorToMultiple(*least, weight) / weight;
     const int64_t last = FloorToMultiple(*greatest, weight) / weight;
@@ -369,7 +303,7 @@ std::vector<OperandIndexing> AtMultiples(const OperandIndexing& indexing) {
       for (int64_t k = first; k <= last; ++k) {
         OperandIndexing part = piece;
         const Interval inside =
-            Interval::Closed(k * weight, k * weight + (weight - 1)).Sub(digits.base->phase);
+            Interval::Closed(k * weight, k * weight + (weight - 1)).Sub(digits.shift);
         part.SetDimBounds(i, bounds.Intersect(inside));
         part.Simplify();
         if (!part.IsKnownEmpty()) next.push_back(std::move(part));
@@ -384,17 +318,16 @@ namespace {
 
 // The weights of those digits of dimensions that begin at 0.
 void CollectPlainWeights(AffineExpr expr, std::vector<std::set<int64_t>>* weights) {
-  const LinearSum sum = LinearSum::FromExpr(expr);
-  if (!sum.valid()) return;
-  for (const auto& term : sum.terms()) {
-    if (IsVariable(term.atom)) continue;
-    const std::optional<Dividend> dividend = DividendOf(term.atom);
-    const std::optional<int64_t> divisor = DivisorOf(term.atom);
-    if (!dividend || !divisor || dividend->sign != 1 || dividend->phase != 0) continue;
-    const std::optional<int64_t> weight = CheckedMul(dividend->scale, *divisor);
-    if (!weight) continue;
-    (*weights)[dividend->dim].insert(dividend->scale);
-    (*weights)[dividend->dim].insert(*weight);
+  const auto num_dims = static_cast<int>(weights->size());
+  const LinearSum linear = LinearSum::FromExpr(expr);
+  if (!linear.valid()) return;
+  for (const auto& term : linear.terms()) {
+    const std::optional<DigitSum> sum = DigitSumOf(term.atom, num_dims);
+    if (!sum) continue;
+    for (const auto& [digit, coefficient] : sum->terms) {
+      if (digit.IsPlain() || digit.variable >= num_dims || digit.shift != 0) continue;
+      (*weights)[digit.variable].insert({digit.low, digit.Period()});
+    }
   }
 }
 

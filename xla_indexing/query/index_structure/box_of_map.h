@@ -1,15 +1,12 @@
 // A map as loops: what hlo/transforms/replace_indexed.h needs to write a gather or scatter as
 // operations that move elements by their attributes.
 //
-// Mathematics. A map whose domain is a box of its dimensions and whose results are sums of
-// dimensions, of runtime variables of one value, and of floors and remainders of single dimensions
-//
-//   (d_i + p) floordiv m,   (d_i + p) mod m,   and floors and remainders of these,
-//
-// is a sum over loops: d_i + p is written in digits, with the divisors m_1 | m_2 | .. as their
-// weights, and each atom is a sum of digits. Where a dimension does not begin or end at a multiple of
-// the last divisor, loops go on to the next multiples and what they have too much is left out; the
-// coordinates there have to be inside the operand, too.
+// Mathematics. A map whose domain is a box of its dimensions and whose results are sums of runtime
+// variables of one value and of digits of single dimensions (map/expr/digit_view.h) is a sum over loops:
+// d_i + shift is written in digits, with the ends of digits m_1 | m_2 | .. as their weights, and each digit
+// of a result is a sum of these. Where a dimension does not begin or end at a multiple of the last weight,
+// loops go on to the next multiples and what they have too much is left out; the coordinates there have
+// to be inside the operand, too.
 //
 // Example: (d0) -> (d0 floordiv 3), d0 in [0, 29] has loops of counts 10 and 3, and the coordinate
 // l_0: the array of 10 is broadcast to [10, 3] and reshaped.

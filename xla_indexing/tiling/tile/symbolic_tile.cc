@@ -23,6 +23,7 @@ namespace xla_indexing {
 
 using internal::BoundsOf;
 using internal::CeilDiv;
+using internal::DigitTerm;
 using internal::ExprSimplifier;
 using internal::Int128;
 using internal::IsBoxByDigits;
@@ -36,7 +37,6 @@ using internal::TilePartsOf;
 using internal::TilePoints;
 using internal::TileResult;
 using internal::TilesOfPoints;
-using internal::TileTerm;
 using internal::UnitCounts;
 using internal::VariablesOf;
 using ::mlir::AffineExpr;
@@ -277,7 +277,7 @@ bool SymbolicTile::RuntimesAreFixed(llvm::ArrayRef<int64_t> sizes, const UnitCou
   const llvm::ArrayRef<TileResult> results = digits_->results().drop_front(map_.num_results());
   for (const auto [i, result] : llvm::enumerate(results)) {
     if (!result.is_opaque && digits_->HasOneValue(result, counts) &&
-        llvm::all_of(digits_->TermsOf(result), [&](const TileTerm& term) {
+        llvm::all_of(digits_->TermsOf(result), [&](const DigitTerm& term) {
           return counts.is_aligned[term.digit.variable];
         })) {
       continue;

@@ -15,17 +15,6 @@ namespace xla_indexing::internal {
 using ::mlir::AffineExpr;
 using ::mlir::AffineExprKind;
 
-namespace {
-
-std::optional<int64_t> ConstantOf(AffineExpr expr) {
-  if (const auto constant = llvm::dyn_cast<mlir::AffineConstantExpr>(expr)) {
-    return constant.getValue();
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 TileDigits::TileDigits(const IndexingMap& map, llvm::ArrayRef<AffineExpr> runtime_elements)
     : num_dims_(map.num_dims()), num_ranges_(map.num_ranges()) {
   variables_.resize(num_dims_ + num_ranges_);
@@ -50,89 +39,29 @@ TileDigits::TileDigits(const IndexingMap& map, llvm::ArrayRef<AffineExpr> runtim
   }
 }
 
-// v, and digits of digits.
-bool TileDigits::ParseDigit(AffineExpr expr, TileDigit* digit) const {
-  switch (expr.getKind()) {
-    case AffineExprKind::DimId:
-      digit->variable = static_cast<int>(llvm::cast<mlir::AffineDimExpr>(expr).getPosition());
-      return true;
-    case AffineExprKind::SymbolId: {
-      const auto symbol = llvm::cast<mlir::AffineSymbolExpr>(expr).getPosition();
-      digit->variable = num_dims_ + static_cast<int>(symbol);
-      return static_cast<int>(symbol) < num_ranges_;
-    }
-    case AffineExprKind::Add: {
-      const auto sum = llvm::cast<mlir::AffineBinaryOpExpr>(expr);
-      const std::optional<int64_t> shift = ConstantOf(sum.getRHS());
-      if (!shift || !ParseDigit(sum.getLHS(), digit) || !digit->IsPlain()) return false;
-      digit->shift = *shift;
-      return true;
-    }
-    case AffineExprKind::FloorDiv:
-    case AffineExprKind::Mod: {
-      const auto division = llvm::cast<mlir::AffineBinaryOpExpr>(expr);
-      const std::optional<int64_t> divisor = ConstantOf(division.getRHS());
-      if (!divisor || *divisor < 1 || !ParseDigit(division.getLHS(), digit)) return false;
-      if (expr.getKind() == AffineExprKind::Mod) {
-        if (digit->count != 0 && digit->count % *divisor != 0) return false;
-        digit->count = *divisor;
-        return true;
-      }
-      if (digit->count % *divisor != 0) return false;
-      digit->count /= *divisor;
-      const std::optional<int64_t> low = CheckedMul(digit->low, *divisor);
-      if (!low) return false;
-      digit->low = *low;
-      // X mod m is one value of floor(X / m), which leaves nothing of it.
-      return digit->count != 1;
-    }
-    default:
-      return false;
-  }
-}
-
-bool TileDigits::ParseSum(AffineExpr expr, int64_t factor, TileResult* result) {
-  // Sums are left-nested.
-  while (expr.getKind() == AffineExprKind::Add) {
-    const auto sum = llvm::cast<mlir::AffineBinaryOpExpr>(expr);
-    if (!ParseSum(sum.getRHS(), factor, result)) return false;
-    expr = sum.getLHS();
-  }
-  if (const std::optional<int64_t> constant = ConstantOf(expr)) {
-    const std::optional<int64_t> product = CheckedMul(*constant, factor);
-    const std::optional<int64_t> sum =
-        product ? CheckedAdd(result->constant, *product) : std::nullopt;
-    result->constant = sum.value_or(0);
-    return sum.has_value();
-  }
-  if (expr.getKind() == AffineExprKind::Mul) {
-    const auto product = llvm::cast<mlir::AffineBinaryOpExpr>(expr);
-    const std::optional<int64_t> coefficient = ConstantOf(product.getRHS());
-    const std::optional<int64_t> both =
-        coefficient ? CheckedMul(*coefficient, factor) : std::nullopt;
-    if (!both || product.getLHS().getKind() == AffineExprKind::Add) return false;
-    return ParseSum(product.getLHS(), *both, result);
-  }
-  if (const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(expr);
-      symbol && static_cast<int>(symbol.getPosition()) >= num_ranges_) {
-    result->has_runtime = true;
-    return true;
-  }
-  TileTerm term;
-  term.coefficient = factor;
-  if (!ParseDigit(expr, &term.digit) || factor == kInt64Min) return false;
-  terms_.push_back(term);
-  return true;
-}
-
+// Runtime variables stand for themselves; they have no digits.
 void TileDigits::AddResult(AffineExpr expr, bool is_runtime_element) {
   TileResult result;
   result.is_runtime_element = is_runtime_element;
   result.first_term = static_cast<int>(terms_.size());
-  if (!ParseSum(expr, 1, &result)) {
-    terms_.truncate(result.first_term);
-    result.is_opaque = true;
+  const int first_runtime = num_dims_ + num_ranges_;
+  const std::optional<DigitSum> sum = DigitSumOf(expr, num_dims_);
+  result.is_opaque = !sum || llvm::any_of(sum->terms, [&](const DigitTerm& term) {
+    return term.digit.variable >= first_runtime && !term.digit.IsPlain();
+  });
+  if (result.is_opaque) {
     is_opaque_ = true;
+  } else {
+    result.constant = sum->constant;
+    // Range variables first: of units with equal coefficients the first one gives the step, and those of
+    // range variables have several values at every tile size.
+    for (const DigitTerm& term : llvm::reverse(sum->terms)) {
+      if (term.digit.variable < first_runtime) {
+        terms_.push_back(term);
+      } else {
+        result.has_runtime = true;
+      }
+    }
   }
   result.num_terms = static_cast<int>(terms_.size()) - result.first_term;
   results_.push_back(result);
@@ -143,15 +72,20 @@ void TileDigits::AddResult(AffineExpr expr, bool is_runtime_element) {
 void TileDigits::FixResidues(const IndexingMap& map) {
   for (const Constraint& constraint : map.constraints()) {
     if (!IsOfResidues(constraint)) continue;
-    TileDigit digit;
-    const bool is_digit = ParseDigit(constraint.expr, &digit);
+    const std::optional<DigitSum> sum = DigitSumOf(constraint.expr, num_dims_);
+    const bool is_digit =
+        sum && sum->terms.size() == 1 && sum->terms[0].digit.variable < num_dims_ + num_ranges_;
+    const VariableDigit digit = is_digit ? sum->terms[0].digit : VariableDigit();
     // A variable of one value has the residue that it has, or the domain would be empty.
     if (is_digit && variables_[digit.variable].bounds.IsPoint()) continue;
     is_plain_ = false;
     const bool is_of_one = is_digit && digit.low == 1 && constraint.interval.IsPoint() &&
                            digit.variable < num_dims_ && variables_[digit.variable].modulus == 1;
-    const std::optional<int64_t> shift =
-        is_of_one ? CheckedSub(digit.shift, constraint.interval.lower()) : std::nullopt;
+    const std::optional<int64_t> part =
+        is_of_one ? CheckedSub(constraint.interval.lower(), sum->constant) : std::nullopt;
+    const std::optional<int64_t> value =
+        part ? ExactQuotient(*part, sum->terms[0].coefficient) : std::nullopt;
+    const std::optional<int64_t> shift = value ? CheckedSub(digit.shift, *value) : std::nullopt;
     if (!shift) {
       for (const int variable : VariablesOf(constraint.expr, num_dims_)) {
         if (variable < num_dims_ + num_ranges_) variables_[variable].is_opaque = true;
@@ -174,13 +108,13 @@ void TileDigits::FixResidues(const IndexingMap& map) {
 bool TileDigits::MakeUnits(int index) {
   TileVariable& variable = variables_[index];
   if (variable.bounds.IsPoint()) return true;
-  const auto is_of_variable = [&](const TileTerm& term) { return term.digit.variable == index; };
+  const auto is_of_variable = [&](const DigitTerm& term) { return term.digit.variable == index; };
   if (variable.modulus == 1 && llvm::none_of(terms_, is_of_variable)) return true;
   if (index >= num_dims_ && (!variable.bounds.IsFinite() || variable.bounds.IsEmpty())) {
     return false;
   }
   if (variable.modulus != 1) {
-    for (const TileTerm& term : llvm::make_filter_range(terms_, is_of_variable)) {
+    for (const DigitTerm& term : llvm::make_filter_range(terms_, is_of_variable)) {
       if (term.digit.IsPlain()) continue;
       if (term.digit.low != variable.modulus || term.digit.count != 0) return false;
     }
@@ -188,26 +122,21 @@ bool TileDigits::MakeUnits(int index) {
     variable.num_units = 1;
     return true;
   }
-  // Where digits begin and end; 0 for no end.
+  // Where digits begin and end.
   llvm::SmallVector<int64_t, 8> factors;
+  llvm::SmallVector<VariableDigit, 4> digits;
   bool has_end = true;
-  bool has_shift = false;
-  for (const TileTerm& term : llvm::make_filter_range(terms_, is_of_variable)) {
-    const TileDigit& digit = term.digit;
+  for (const DigitTerm& term : llvm::make_filter_range(terms_, is_of_variable)) {
+    const VariableDigit& digit = term.digit;
+    digits.push_back(digit);
     factors.push_back(digit.low);
-    if (digit.count == 0) {
-      has_end = false;
-    } else {
-      const std::optional<int64_t> end = CheckedMul(digit.low, digit.count);
-      if (!end) return false;
-      factors.push_back(*end);
-    }
-    if (digit.IsPlain()) continue;
-    if (has_shift && variable.shift != digit.shift) return false;
-    has_shift = true;
-    variable.shift = digit.shift;
-    is_plain_ = false;
+    if (digit.count == 0) has_end = false;
+    if (digit.count != 0) factors.push_back(digit.Period());
+    if (!digit.IsPlain()) is_plain_ = false;
   }
+  const std::optional<int64_t> shift = CommonShift(digits);
+  if (!shift) return false;
+  variable.shift = *shift;
   llvm::sort(factors);
   factors.erase(llvm::unique(factors), factors.end());
   for (size_t i = 0; i + 1 < factors.size(); ++i) {
@@ -220,7 +149,7 @@ bool TileDigits::MakeUnits(int index) {
 }
 
 // What a digit is more than the sum of its units: all of it for a variable of one value.
-std::optional<int64_t> TileDigits::RestOf(const TileDigit& digit) const {
+std::optional<int64_t> TileDigits::RestOf(const VariableDigit& digit) const {
   const TileVariable& variable = variables_[digit.variable];
   if (variable.bounds.IsPoint()) {
     const std::optional<int64_t> shifted = CheckedAdd(variable.bounds.lower(), digit.shift);
@@ -228,15 +157,15 @@ std::optional<int64_t> TileDigits::RestOf(const TileDigit& digit) const {
     const int64_t quotient = FloorDiv(*shifted, digit.low);
     return digit.count == 0 ? quotient : FloorMod(quotient, digit.count);
   }
+  if (variable.modulus == 1) return ConstantAtShift(digit, variable.shift);
   if (digit.IsPlain()) return CheckedNeg(variable.shift);
-  if (variable.modulus == 1) return 0;
   const std::optional<int64_t> beyond = CheckedSub(digit.shift, variable.shift);
   if (!beyond) return std::nullopt;
   return FloorDiv(*beyond, variable.modulus);
 }
 
 // Adds the units of a term to the result, whose unit terms are the last ones.
-bool TileDigits::AddUnitsOf(const TileTerm& term, const TileResult& result) {
+bool TileDigits::AddUnitsOf(const DigitTerm& term, const TileResult& result) {
   const TileVariable& variable = variables_[term.digit.variable];
   for (int unit = variable.first_unit; unit < variable.first_unit + variable.num_units; ++unit) {
     const std::optional<int64_t> scale = ScaleIn(term.digit, unit);
@@ -262,7 +191,7 @@ bool TileDigits::AddUnitsOf(const TileTerm& term, const TileResult& result) {
 bool TileDigits::MakeUnitTerms(int index) {
   TileResult& result = results_[index];
   result.first_unit_term = static_cast<int>(unit_terms_.size());
-  for (const TileTerm& term : TermsOf(result)) {
+  for (const DigitTerm& term : TermsOf(result)) {
     if (variables_[term.digit.variable].is_opaque) return false;
     const std::optional<int64_t> rest = RestOf(term.digit);
     const std::optional<int64_t> constant =
@@ -291,7 +220,7 @@ bool TileDigits::MakeUnitTerms(int index) {
 }
 
 // What a unit counts for in a digit of its variable; none where it is no part of it.
-std::optional<int64_t> TileDigits::ScaleIn(const TileDigit& digit, int unit) const {
+std::optional<int64_t> TileDigits::ScaleIn(const VariableDigit& digit, int unit) const {
   const int64_t low = units_[unit].low;
   // (v + shift) / modulus.
   if (variables_[digit.variable].modulus != 1) return digit.IsPlain() ? low : 1;

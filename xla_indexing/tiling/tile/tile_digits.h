@@ -1,6 +1,7 @@
 // What a tile of the dimensions is in the digits of a map's variables.
 //
-// Mathematics. Results of indexing maps are, nearly always, sums of digits of single variables,
+// Mathematics. Results of indexing maps are, nearly always, sums of digits of single variables
+// (map/expr/digit_view.h),
 //
 //   r = constant + sum_i c_i * digit_i,      digit = ((v + shift) floordiv low) mod count
 //
@@ -40,6 +41,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/map/expr/digit_view.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing::internal {
@@ -51,22 +53,6 @@ inline int64_t Magnitude(int64_t value) { return value < 0 ? -value : value; }
 inline bool IsOfResidues(const Constraint& constraint) {
   return constraint.expr.getKind() == mlir::AffineExprKind::Mod;
 }
-
-// ((v + shift) floordiv low) mod count; count 0: no mod.
-struct TileDigit {
-  int variable = -1;
-  int64_t shift = 0;
-  int64_t low = 1;
-  int64_t count = 0;
-
-  bool IsPlain() const { return low == 1 && count == 0; }
-};
-
-// A summand of a result.
-struct TileTerm {
-  TileDigit digit;
-  int64_t coefficient = 1;
-};
 
 // A unit in a result, with the unit's coefficient there.
 struct TileUnitTerm {
@@ -88,7 +74,7 @@ struct TileUnit {
 struct TileVariable {
   // The variable's interval, narrowed by a constraint on its residues.
   Interval bounds;
-  int64_t shift = 0;  // of its digits
+  int64_t shift = 0;  // with which its digits are digits of one number
   int first_unit = 0;
   int num_units = 0;
   // Whether its digits have no units, or a constraint excludes residues in a way that is no
@@ -163,7 +149,7 @@ class TileDigits {
   llvm::ArrayRef<TileVariable> variables() const { return variables_; }
   llvm::ArrayRef<TileUnit> units() const { return units_; }
   llvm::ArrayRef<TileResult> results() const { return results_; }  // then the runtime elements
-  llvm::ArrayRef<TileTerm> TermsOf(const TileResult& result) const {
+  llvm::ArrayRef<DigitTerm> TermsOf(const TileResult& result) const {
     return llvm::ArrayRef(terms_).slice(result.first_term, result.num_terms);
   }
   llvm::ArrayRef<TileUnitTerm> UnitTermsOf(const TileResult& result) const {
@@ -230,15 +216,13 @@ class TileDigits {
   std::optional<int64_t> FirstOf(int unit, int64_t start, const UnitCounts& counts) const;
 
  private:
-  bool ParseDigit(mlir::AffineExpr expr, TileDigit* digit) const;
-  bool ParseSum(mlir::AffineExpr expr, int64_t factor, TileResult* result);
   void AddResult(mlir::AffineExpr expr, bool is_runtime_element);
   void FixResidues(const IndexingMap& map);
   bool MakeUnits(int variable);
   bool MakeUnitTerms(int result);
-  std::optional<int64_t> RestOf(const TileDigit& digit) const;
-  bool AddUnitsOf(const TileTerm& term, const TileResult& result);
-  std::optional<int64_t> ScaleIn(const TileDigit& digit, int unit) const;
+  std::optional<int64_t> RestOf(const VariableDigit& digit) const;
+  bool AddUnitsOf(const DigitTerm& term, const TileResult& result);
+  std::optional<int64_t> ScaleIn(const VariableDigit& digit, int unit) const;
   llvm::MutableArrayRef<int64_t> CountsOf(const TileVariable& variable, UnitCounts* counts) const {
     return llvm::MutableArrayRef(counts->counts).slice(variable.first_unit, variable.num_units);
   }
@@ -253,7 +237,7 @@ class TileDigits {
   llvm::SmallVector<TileVariable, 6> variables_;
   llvm::SmallVector<TileUnit, 8> units_;
   llvm::SmallVector<TileResult, 6> results_;
-  llvm::SmallVector<TileTerm, 8> terms_;
+  llvm::SmallVector<DigitTerm, 8> terms_;
   llvm::SmallVector<TileUnitTerm, 8> unit_terms_;
 };
 
