@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "tests/testing/effort.h"
@@ -195,6 +198,49 @@ TEST(ProgressionTest, ProgressionsAreAsLongAsInt64) {
   const Progression odd = Progression::Of(upper.interval, Congruence::Of(1, 2));
   EXPECT_EQ(Union(even, odd), upper);
   EXPECT_EQ(Union(even, lower), std::nullopt);
+}
+
+TEST(ProgressionTest, SumsAndProductsAreTheProgressionsThatTheyAre) {
+  Random random(3);
+  int progressions = 0;
+  for (int i = 0; i < Cases(20000); ++i) {
+    std::vector<Progression> terms;
+    const int64_t constant = random.Between(-5, 5);
+    Members sums = {constant};
+    for (int64_t k = random.Between(1, 3); k > 0; --k) {
+      const int64_t first = random.Between(-4, 4);
+      const int64_t count = random.Between(1, 4);
+      const int64_t stride = random.Between(1, 6);
+      const int64_t factor = random.Between(1, 3) * (random.OneIn(3) ? -1 : 1);
+      terms.push_back(*ExactMul(*Progression::FromSteps(first, count, stride), factor));
+      Members next;
+      for (const int64_t sum : sums) {
+        for (int64_t j = 0; j < count; ++j) next.insert(sum + factor * (first + j * stride));
+      }
+      sums = std::move(next);
+    }
+    const int64_t length = *sums.rbegin() - *sums.begin();
+    const int64_t stride = sums.size() == 1 ? 1 : *std::next(sums.begin()) - *sums.begin();
+    const bool is_progression = length == stride * static_cast<int64_t>(sums.size() - 1) &&
+                                std::adjacent_find(sums.begin(), sums.end(), [&](auto a, auto b) {
+                                  return b - a != stride;
+                                }) == sums.end();
+    const std::optional<Progression> said = ExactSum(constant, terms);
+    ASSERT_EQ(said.has_value(), is_progression);
+    if (!said) continue;
+    ++progressions;
+    ASSERT_EQ(MembersOf(*said), sums);
+  }
+  EXPECT_GT(progressions, Cases(2000));
+}
+
+TEST(ProgressionTest, SumsAndProductsPastInt64AreNone) {
+  EXPECT_EQ(Progression::FromSteps(kInt64Max, 2, 1), std::nullopt);
+  EXPECT_EQ(Progression::FromSteps(0, 1, Int128{1} << 100), Progression::Point(0));
+  EXPECT_EQ(ExactMul(Progression::Point(kInt64Min), -1), std::nullopt);
+  EXPECT_EQ(ExactSum(1, {Progression::Point(kInt64Max)}), std::nullopt);
+  EXPECT_EQ(ExactSum(-1, {Progression::Point(kInt64Max), Progression::Point(1)}),
+            Progression::Point(kInt64Max));
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ int64_t ValueOf(const VariableDigit& digit, int64_t shift, int64_t v) {
 int64_t ValueOf(const DigitSum& sum, const std::vector<int64_t>& variables) {
   int64_t value = sum.constant;
   for (const DigitTerm& term : sum.terms) {
-    value += term.coefficient *
-             ValueOf(term.digit, term.digit.shift, variables[term.digit.variable]);
+    value +=
+        term.coefficient * ValueOf(term.digit, term.digit.shift, variables[term.digit.variable]);
   }
   return value;
 }

@@ -30,6 +30,52 @@ bool HaveAllOf(const Progression& hull, const std::vector<Progression>& parts) {
 
 }  // namespace
 
+std::optional<Progression> Progression::FromSteps(Int128 first, Int128 count, Int128 stride) {
+  if (count == 1) stride = 1;
+  const std::optional<int64_t> narrow_first = NarrowToInt64(first);
+  const std::optional<int64_t> narrow_stride = NarrowToInt64(stride);
+  if (!narrow_first || !narrow_stride || count > (Int128{1} << 64)) return std::nullopt;
+  // The product is below 2^127 - 2^64.
+  const std::optional<int64_t> last = NarrowToInt64(first + (count - 1) * stride);
+  if (!last) return std::nullopt;
+  return Progression::Of(Interval::Closed(*narrow_first, *last),
+                         Congruence::Of(*narrow_first, *narrow_stride));
+}
+
+std::optional<Progression> ExactMul(const Progression& values, int64_t factor) {
+  const Int128 first = Int128{factor > 0 ? values.first() : values.last()} * factor;
+  const Int128 stride = Int128{values.step()} * factor;
+  return Progression::FromSteps(first, *values.Count(), stride < 0 ? -stride : stride);
+}
+
+std::optional<EquallySpaced> SumOf(std::vector<EquallySpaced> parts) {
+  std::erase_if(parts, [](const EquallySpaced& part) { return part.count == 1; });
+  if (parts.empty()) return EquallySpaced{};
+  absl::c_sort(parts, [](const EquallySpaced& a, const EquallySpaced& b) {
+    return std::pair(a.stride, a.count) < std::pair(b.stride, b.count);
+  });
+  EquallySpaced sum{1, parts.front().stride};
+  for (const EquallySpaced& part : parts) {
+    const int64_t ratio = part.stride / sum.stride;
+    if (part.stride % sum.stride != 0 || ratio > sum.count) return std::nullopt;
+    sum.count += ratio * (part.count - 1);
+    if (sum.count > (Int128{1} << 64)) return std::nullopt;
+  }
+  return sum;
+}
+
+std::optional<Progression> ExactSum(int64_t constant, const std::vector<Progression>& terms) {
+  Int128 first = constant;
+  std::vector<EquallySpaced> parts;
+  for (const Progression& term : terms) {
+    first += term.first();
+    parts.push_back({*term.Count(), term.step()});
+  }
+  const std::optional<EquallySpaced> sum = SumOf(std::move(parts));
+  if (!sum) return std::nullopt;
+  return Progression::FromSteps(first, sum->count, sum->stride);
+}
+
 Progression HullOfAll(const std::vector<Progression>& parts) {
   Progression hull = Progression::Empty();
   for (const Progression& part : parts) hull = hull.Hull(part);

@@ -34,6 +34,8 @@ struct Progression {
   static Progression Point(int64_t value) {
     return {Interval::Point(value), Congruence::Point(value)};
   }
+  // {first + i * stride : i < count}, count and stride at least 1; nullopt if that is not within int64.
+  static std::optional<Progression> FromSteps(Int128 first, Int128 count, Int128 stride);
   static Progression Empty() { return {Interval::Empty(), Congruence::Empty()}; }
 
   bool IsEmpty() const { return interval.IsEmpty(); }
@@ -80,6 +82,24 @@ struct Progression {
 
   friend bool operator==(const Progression& a, const Progression& b) = default;
 };
+
+// {i * stride : i < count}, count and stride at least 1.
+struct EquallySpaced {
+  Int128 count = 1;
+  int64_t stride = 1;
+};
+
+// The sums of one element of each, where they are equally spaced; nullopt if not. They are if and only if, in
+// the order of the strides g_1 <= g_2 <= .. of those with n_i > 1 elements, g_1 divides each g_i, and
+// g_i <= g_1 + sum_{j < i} g_j * (n_j - 1): the sums of those before leave no gap below g_i. Also nullopt
+// for more than 2^64 sums.
+std::optional<EquallySpaced> SumOf(std::vector<EquallySpaced> parts);
+
+// The products of the elements with a factor, which is not 0, and the sums of one element of each of
+// several progressions and a constant, where they are a progression. Nothing is infinite or empty. nullopt
+// if they are no progression, or not within int64.
+std::optional<Progression> ExactMul(const Progression& values, int64_t factor);
+std::optional<Progression> ExactSum(int64_t constant, const std::vector<Progression>& terms);
 
 // The least progression with all of them.
 Progression HullOfAll(const std::vector<Progression>& parts);

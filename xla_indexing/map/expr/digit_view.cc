@@ -25,8 +25,7 @@ struct SignedDigit {
 
 // Adds to v + shift, in multiples of the digit's lower factor: D + c for an infinite count.
 bool AddToDigit(int64_t c, VariableDigit* digit) {
-  const std::optional<int64_t> shift =
-      NarrowToInt64(Int128{c} * digit->low + digit->shift);
+  const std::optional<int64_t> shift = NarrowToInt64(Int128{c} * digit->low + digit->shift);
   digit->shift = shift.value_or(0);
   return shift.has_value();
 }
@@ -134,8 +133,7 @@ std::optional<DigitSum> DigitSumOf(AffineExpr expr, int num_dims) {
     const std::optional<SignedDigit> value = SignedDigitOf(term.atom, num_dims);
     if (!value || term.coefficient == kInt64Min) return std::nullopt;
     constant += Int128{value->constant} * term.coefficient;
-    sum.terms.push_back(
-        {value->digit, value->is_negative ? -term.coefficient : term.coefficient});
+    sum.terms.push_back({value->digit, value->is_negative ? -term.coefficient : term.coefficient});
   }
   const std::optional<int64_t> narrow = NarrowToInt64(constant);
   if (!narrow) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/BitVector.h"
@@ -19,7 +20,9 @@
 #include "xla_indexing/affine/normal_form/simplifier.h"
 #include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/base/numbers/congruence.h"
 #include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/base/numbers/progression.h"
 #include "xla_indexing/map/expr/expr_program.h"
 #include "xla_indexing/map/expr/expr_util.h"
 
@@ -154,13 +157,6 @@ struct FloorTerm {
   int64_t coefficient;
 };
 
-// coefficient * a digit with these values.
-struct DigitTerm {
-  int64_t coefficient;
-  Interval values;
-};
-using DigitTerms = llvm::SmallVector<DigitTerm, 8>;
-
 // A sum over one variable s as one of floors of s, by divisor, and a function of s mod p.
 class FloorSum {
  public:
@@ -181,16 +177,20 @@ class FloorSum {
   // The p above.
   int64_t period() const { return period_; }
 
-  // The digits of s from s floordiv p on, of which it is a sum, beside a function of s mod p; none where
+  // The values of the digits of s from s floordiv p on, of which it is a sum, beside a function of s mod p; none where
   // they do not take all their values independently of each other and of s mod p.
-  std::optional<DigitTerms> DigitsAbovePeriod(const Interval& values) const {
-    DigitTerms digits;
+  std::optional<std::vector<Progression>> DigitsAbovePeriod(const Interval& values) const {
+    std::vector<Progression> digits;
     Int128 coefficient = 0;  // of s in units of the digit: the sum of those of floors so far
     int64_t unit = 1;
     const auto add = [&](const Interval& digit_values) {
+      if (coefficient == 0 || unit < period_) return NarrowToInt64(coefficient).has_value();
       const std::optional<int64_t> narrow = NarrowToInt64(coefficient);
-      if (narrow && unit >= period_) digits.push_back({*narrow, digit_values});
-      return narrow.has_value();
+      const std::optional<Progression> multiples =
+          narrow ? ExactMul(Progression::Of(digit_values, Congruence::All()), *narrow)
+                 : std::nullopt;
+      if (multiples) digits.push_back(*multiples);
+      return multiples.has_value();
     };
     for (const FloorTerm& floor : floors_) {
       if (floor.divisor % unit != 0) return std::nullopt;
@@ -223,38 +223,8 @@ class FloorSum {
   int64_t period_ = 1;
 };
 
-// least + step * t, t in [0, last].
-struct SpacedValues {
-  int64_t least;
-  int64_t step;
-  int64_t last;
-};
-
-// The values of least + a sum of digits, where they are equally spaced.
-std::optional<SpacedValues> ValuesOfDigits(int64_t least, DigitTerms digits) {
-  llvm::erase_if(digits, [](const DigitTerm& digit) { return digit.coefficient == 0; });
-  if (digits.empty()) return std::nullopt;
-  const auto magnitude = [](const DigitTerm& digit) {
-    return digit.coefficient < 0 ? -Int128{digit.coefficient} : Int128{digit.coefficient};
-  };
-  llvm::stable_sort(
-      digits, [&](const DigitTerm& a, const DigitTerm& b) { return magnitude(a) < magnitude(b); });
-  const std::optional<int64_t> step = NarrowToInt64(magnitude(digits.front()));
-  Interval hull = Interval::Point(least);
-  for (const DigitTerm& digit : digits) {
-    if (!step || !hull.IsFinite()) return std::nullopt;
-    const Int128 reached = Int128{hull.upper()} - hull.lower();
-    if (magnitude(digit) % *step != 0 || magnitude(digit) > reached + *step) return std::nullopt;
-    hull = hull.Add(digit.values.Mul(digit.coefficient));
-  }
-  const std::optional<int64_t> length =
-      hull.IsFinite() ? CheckedSub(hull.upper(), hull.lower()) : std::nullopt;
-  if (!length) return std::nullopt;
-  return SpacedValues{hull.lower(), *step, *length / *step};
-}
-
 // Adds digits whose sums are these values less the least one, if they are the sums of some.
-bool AddDigitsOf(llvm::SmallVectorImpl<int64_t>& values, DigitTerms* digits) {
+bool AddDigitsOf(llvm::SmallVectorImpl<int64_t>& values, std::vector<Progression>* digits) {
   llvm::sort(values);
   values.erase(llvm::unique(values), values.end());
   while (values.size() > 1) {
@@ -269,17 +239,20 @@ bool AddDigitsOf(llvm::SmallVectorImpl<int64_t>& values, DigitTerms* digits) {
     }
     for (size_t i = 0; i < values.size(); i += run) values[i / run] = values[i];
     values.truncate(values.size() / run);
-    digits->push_back({*step, Interval::OfSize(static_cast<int64_t>(run))});
+    const std::optional<Progression> digit =
+        Progression::FromSteps(0, static_cast<int64_t>(run), *step);
+    if (!digit) return false;
+    digits->push_back(*digit);
   }
   return true;
 }
 
 // The values of a sum over a range variable in an interval, where they are equally spaced.
-std::optional<SpacedValues> SpacedValuesOf(LinearSum sum, int symbol, const Interval& interval,
-                                           mlir::MLIRContext* context) {
+std::optional<Progression> EquallySpacedValues(LinearSum sum, int symbol, const Interval& interval,
+                                               mlir::MLIRContext* context) {
   // The values that are computed, beside which there are digits.
   Interval computed = interval;
-  DigitTerms digits;
+  std::vector<Progression> digits;
   if (interval.Size().value_or(kInt64Max) > kFewValues) {
     llvm::SmallVector<Interval, 4> bounds(symbol + 1, Interval::All());
     bounds[symbol] = interval;
@@ -289,7 +262,7 @@ std::optional<SpacedValues> SpacedValuesOf(LinearSum sum, int symbol, const Inte
     if (!sum.valid() || !llvm::all_of(sum.terms(), [&](const Term& t) { return floors.Add(t); })) {
       return std::nullopt;
     }
-    std::optional<DigitTerms> above = floors.DigitsAbovePeriod(interval);
+    std::optional<std::vector<Progression>> above = floors.DigitsAbovePeriod(interval);
     if (!above) return std::nullopt;
     digits = *std::move(above);
     computed = Interval::OfSize(floors.period());
@@ -306,13 +279,14 @@ std::optional<SpacedValues> SpacedValuesOf(LinearSum sum, int symbol, const Inte
     values.push_back(program.Result(workspace, 0));
   }
   if (!AddDigitsOf(values, &digits)) return std::nullopt;
-  return ValuesOfDigits(values.front(), std::move(digits));
+  if (digits.empty()) return std::nullopt;
+  return ExactSum(values.front(), digits);
 }
 
-// others + factor * (least + step * t).
-AffineExpr WithCounter(const SumOccurrence& occurrence, const SpacedValues& values, AffineExpr t) {
-  const std::optional<int64_t> constant = CheckedMul(occurrence.factor, values.least);
-  const std::optional<int64_t> coefficient = CheckedMul(occurrence.factor, values.step);
+// others + factor * (first + step * t).
+AffineExpr WithCounter(const SumOccurrence& occurrence, const Progression& values, AffineExpr t) {
+  const std::optional<int64_t> constant = CheckedMul(occurrence.factor, values.first());
+  const std::optional<int64_t> coefficient = CheckedMul(occurrence.factor, values.step());
   if (!constant || !coefficient) return {};
   LinearSum sum = occurrence.others;
   sum.AddConstant(*constant);
@@ -332,9 +306,10 @@ std::optional<IndexingMap> WithCounterFor(int symbol, const IndexingMap& map) {
     if (!use.Add(constraint.expr)) return std::nullopt;
   }
   if (!use.IsLonger()) return std::nullopt;
-  const std::optional<SpacedValues> counted =
-      SpacedValuesOf(use.sum(), symbol, values, map.context());
-  if (!counted) return std::nullopt;
+  const std::optional<Progression> counted =
+      EquallySpacedValues(use.sum(), symbol, values, map.context());
+  const std::optional<int64_t> size = counted ? NarrowToInt64(*counted->Count()) : std::nullopt;
+  if (!size) return std::nullopt;
 
   const AffineExpr t = mlir::getAffineSymbolExpr(symbol, map.context());
   llvm::SmallVector<AffineExpr, 4> exprs;
@@ -345,7 +320,7 @@ std::optional<IndexingMap> WithCounterFor(int symbol, const IndexingMap& map) {
     if (!exprs.back()) return std::nullopt;
   }
   Variables ranges(map.ranges());
-  ranges[symbol].bounds = Interval::Closed(0, counted->last);
+  ranges[symbol].bounds = Interval::OfSize(*size);
   Constraints constraints;
   for (const auto [expr, constraint] :
        llvm::zip_equal(llvm::ArrayRef(exprs).drop_front(map.num_results()), map.constraints())) {

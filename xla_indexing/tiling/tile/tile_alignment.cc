@@ -1,8 +1,13 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/base/numbers/progression.h"
 #include "xla_indexing/tiling/tile/tile_digits.h"
 
 namespace xla_indexing::internal {
@@ -206,21 +211,14 @@ bool TileDigits::HasOneValue(const TileResult& result, const UnitCounts& all) co
 
 std::optional<SizeAndStride> TileDigits::ProgressionOf(const TileResult& result,
                                                        const UnitCounts& all) const {
-  SizeAndStride values;
-  int64_t step = 0;
+  std::vector<EquallySpaced> windows;
   for (const TileUnitTerm& term : UnitTermsOf(result)) {
-    const int64_t count = all.counts[term.unit];
-    if (count == 1) continue;
-    const int64_t coefficient = term.coefficient < 0 ? -term.coefficient : term.coefficient;
-    if (step == 0) step = coefficient;
-    if (coefficient % step != 0 || coefficient / step > values.size) return std::nullopt;
-    const std::optional<int64_t> size =
-        NarrowToInt64(values.size + (Int128{count} - 1) * (coefficient / step));
-    if (!size) return std::nullopt;
-    values.size = *size;
+    windows.push_back({all.counts[term.unit], Magnitude(term.coefficient)});
   }
-  if (step != 0) values.stride = Falls(result) ? -step : step;
-  return values;
+  const std::optional<EquallySpaced> values = SumOf(std::move(windows));
+  const std::optional<int64_t> size = values ? NarrowToInt64(values->count) : std::nullopt;
+  if (!size) return std::nullopt;
+  return SizeAndStride{*size, *size > 1 && Falls(result) ? -values->stride : values->stride};
 }
 
 bool TileDigits::Falls(const TileResult& result) const {
