@@ -95,11 +95,17 @@ bool MayBeFollowed(const HloInstruction& instruction) {
   }
 }
 
-ElementEvaluator::ElementEvaluator(Domain domain, mlir::MLIRContext* context, LoopState loop)
-    : variables_(std::move(domain), context), loop_(std::move(loop)) {
-  if (loop_.tells_apart == LoopState::TellsApart::kInitialValues) {
-    variables_.TellApartOutsideOf(loop_.loop);
-  } else if (loop_.tells_apart == LoopState::TellsApart::kAllValues) {
+const ValueEnvironment& UnknownEnvironment() {
+  static const ValueEnvironment unknown;
+  return unknown;
+}
+
+ElementEvaluator::ElementEvaluator(Domain domain, mlir::MLIRContext* context,
+                                   const ValueEnvironment& environment)
+    : variables_(std::move(domain), context), environment_(environment) {
+  if (environment.tells_apart() == ValueEnvironment::TellsApart::kInitialValues) {
+    variables_.TellApartOutsideOf(environment.loop());
+  } else if (environment.tells_apart() == ValueEnvironment::TellsApart::kAllValues) {
     variables_.TellApartOutsideOf(nullptr);
   }
 }
@@ -135,9 +141,9 @@ ValueCases ElementEvaluator::Unknown(const Element& element, const Constraints& 
   unknown.call_path = element.path;
   unknown.element.assign(element.index.begin(), element.index.end());
   PassedScalar passed;
-  if (loop_.passed && element.path.empty() && element.index.empty() &&
+  if (element.path.empty() && element.index.empty() &&
       element.instruction->opcode() == HloOpcode::kParameter) {
-    passed = loop_.passed(*element.instruction, element.leaf);
+    passed = environment_.Passed(*element.instruction, element.leaf);
     unknown.instruction = passed.parameter;
     unknown.leaf = passed.leaf;
   }
@@ -252,17 +258,17 @@ std::optional<ValueCases> ElementEvaluator::FollowParameter(const Element& eleme
   const HloInstruction* caller = element.path.back();
   Element passed = element;
   passed.path.pop_back();
-  if (caller == loop_.loop) {
-    if (const AffineExpr value = loop_.value(element.leaf)) {
+  if (caller == environment_.loop()) {
+    if (const AffineExpr value = environment_.ValueOfState(element.leaf)) {
       return variables_.Fitting(value, element.type(), when);
     }
     passed.instruction = caller->operand(0);
-    if (loop_.tells_apart == LoopState::TellsApart::kInitialValues) {
-      if (const AffineExpr added = loop_.added(element.leaf)) {
+    if (environment_.tells_apart() == ValueEnvironment::TellsApart::kInitialValues) {
+      if (const AffineExpr added = environment_.AddedTo(element.leaf)) {
         return FollowCount(passed, added, when);
       }
     }
-    if (!loop_.is_initial(element.leaf)) return std::nullopt;
+    if (!environment_.IsInitial(element.leaf)) return std::nullopt;
   } else if (caller->inlined_computation() == element.instruction->parent()) {
     passed.instruction = caller->operand(element.instruction->parameter_number());
   } else {

@@ -6,7 +6,7 @@
 // (ops/values/value_cases.h); the cases cover the domain of the map.
 //
 // Elements of a computation that is called are followed into the values that its caller passes, and
-// a call into the computation that it calls. A leaf of the state of a loop is what LoopState says.
+// a call into the computation that it calls. What it is given otherwise is what a ValueEnvironment says.
 //
 // What an operation does to integers and predicates is in ops/values/integer_values.h, what it does
 // to floats in ops/values/float_values.h, and what the elements of constants are in
@@ -16,7 +16,6 @@
 #define XLA_INDEXING_OPS_VALUES_ELEMENT_VALUE_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -37,34 +36,56 @@ namespace xla_indexing::internal {
 
 using CallPath = llvm::SmallVector<const HloInstruction*, 1>;
 
-// What is known of the leaves of a loop's state when an iteration begins.
-struct LoopState {
-  const HloInstruction* loop = nullptr;
-  // The value of a leaf that is a scalar; null where it is not known.
-  std::function<mlir::AffineExpr(int64_t leaf)> value;
-  // Whether a leaf is in every iteration what it is when the loop begins.
-  std::function<bool(int64_t leaf)> is_initial;
-  // By which unknowns cases are told apart: by none, by elements of what the loop begins with, or by
-  // all, also by what an iteration begins with.
+// What is known of the values that a computation is given: nothing here; what its callers pass
+// (ops/values/passed_values.h), or what the state of a loop is in its iterations, is known to classes that
+// derive from this. It outlives whoever asks.
+class ValueEnvironment {
+ public:
+  // By which unknowns cases are told apart: by none, by elements of what a loop begins with, or by all,
+  // also by what an iteration begins with.
   enum class TellsApart : uint8_t { kNothing, kInitialValues, kAllValues };
-  TellsApart tells_apart = TellsApart::kNothing;
-  // With initial values: what has been added to a leaf, a scalar, since the loop began, with a sum
-  // that wraps; null where that is not known.
-  std::function<mlir::AffineExpr(int64_t leaf)> added;
-  // What is known of a leaf of a parameter of the computation that the loop is in, a scalar; null where
-  // nothing is.
-  std::function<PassedScalar(const HloInstruction& parameter, int64_t leaf)> passed;
-  // How often a loop that is reached by these calls runs, over the variables of the domain; nothing where
-  // that is not known.
-  std::function<std::optional<ValueCases>(const HloInstruction& loop, const CallPath& path,
-                                          const Domain& domain)>
-      iterations;
-  // The value of a leaf of its state, a scalar, at the beginning of iteration k, likewise; null where that
+
+  explicit ValueEnvironment(TellsApart tells_apart = TellsApart::kNothing)
+      : tells_apart_(tells_apart) {}
+  virtual ~ValueEnvironment() = default;
+
+  TellsApart tells_apart() const { return tells_apart_; }
+
+  // The loop whose state the next three know, when an iteration begins; null if there is none.
+  virtual const HloInstruction* loop() const { return nullptr; }
+  // The value of a leaf of the state that is a scalar; null if it is not known.
+  virtual mlir::AffineExpr ValueOfState(int64_t /*leaf*/) const { return {}; }
+  // Whether a leaf is in every iteration what it is when the loop begins.
+  virtual bool IsInitial(int64_t /*leaf*/) const { return false; }
+  // What has been added to a leaf, a scalar, since the loop began, with a sum that wraps; null if that is not
+  // known. Asked where initial values are told apart.
+  virtual mlir::AffineExpr AddedTo(int64_t /*leaf*/) const { return {}; }
+
+  // What is known of a leaf of a parameter, a scalar, to which no call leads; that it is itself, if nothing.
+  virtual PassedScalar Passed(const HloInstruction& parameter, int64_t leaf) const {
+    return {&parameter, leaf};
+  }
+  // How often a loop that is reached by these calls runs, over the variables of the domain; nullopt if that
   // is not known.
-  std::function<mlir::AffineExpr(const HloInstruction& loop, const CallPath& path,
-                                 const Domain& domain, int64_t leaf, mlir::AffineExpr k)>
-      in_iteration;
+  virtual std::optional<ValueCases> Iterations(const HloInstruction& /*loop*/,
+                                               const CallPath& /*path*/,
+                                               const Domain& /*domain*/) const {
+    return std::nullopt;
+  }
+  // The value of a leaf of its state, a scalar, at the beginning of iteration k, likewise; null if that is
+  // not known.
+  virtual mlir::AffineExpr InIteration(const HloInstruction& /*loop*/, const CallPath& /*path*/,
+                                       const Domain& /*domain*/, int64_t /*leaf*/,
+                                       mlir::AffineExpr /*k*/) const {
+    return {};
+  }
+
+ private:
+  TellsApart tells_apart_;
 };
+
+// Nothing is known, and nothing told apart.
+const ValueEnvironment& UnknownEnvironment();
 
 // Whether more may be known of an element of this instruction, to which no call leads, than that it
 // is one of its elements.
@@ -73,7 +94,8 @@ bool MayBeFollowed(const HloInstruction& instruction);
 class ElementEvaluator {
  public:
   // Values are over the variables of `domain`, as those of ValueVariables.
-  ElementEvaluator(Domain domain, mlir::MLIRContext* context, LoopState loop = {});
+  ElementEvaluator(Domain domain, mlir::MLIRContext* context,
+                   const ValueEnvironment& environment = UnknownEnvironment());
 
   // The value of an element of a leaf of integers or predicates of an instruction that is reached
   // by these calls.
@@ -147,7 +169,7 @@ class ElementEvaluator {
   mlir::MLIRContext* context() const { return variables_.context(); }
 
   ValueVariables variables_;
-  const LoopState loop_;
+  const ValueEnvironment& environment_;
   bool finds_ranges_ = false;
   int visits_ = 0;
   int depth_ = 0;

@@ -100,8 +100,9 @@ bool IsNarrowed(const ElementEvaluator& evaluator, const ValueCase& unknown,
 // What a leaf of the state of a loop, in a given iteration, can be replaced by. What is computed there
 // otherwise is not followed.
 std::optional<FoldedVariable> FindCounted(const RuntimeVarIndexing& binding, const Domain& domain,
-                                          mlir::MLIRContext* context, const LoopState& around) {
-  if (!around.in_iteration || binding.element.size() != 1 || binding.call_path.empty() ||
+                                          mlir::MLIRContext* context,
+                                          const ValueEnvironment& environment) {
+  if (binding.element.size() != 1 || binding.call_path.empty() ||
       binding.instruction->opcode() != HloOpcode::kParameter) {
     return std::nullopt;
   }
@@ -111,7 +112,7 @@ std::optional<FoldedVariable> FindCounted(const RuntimeVarIndexing& binding, con
   }
   const CallPath path(binding.call_path.begin(), binding.call_path.end() - 1);
   const AffineExpr value =
-      around.in_iteration(loop, path, domain, binding.leaf, binding.element[0]);
+      environment.InIteration(loop, path, domain, binding.leaf, binding.element[0]);
   if (!value) return std::nullopt;
   const Interval range = ValueVariables(domain, context).RangeOf(value, {});
   FoldedVariable replacement;
@@ -129,23 +130,22 @@ std::optional<FoldedVariable> FindReplacement(const OperandIndexing& indexing, i
   Domain domain = Domain::Of(map);
   domain.runtimes.truncate(i);
   if (binding.value.kind() == ValueFunction::Kind::kIterations) {
-    if (!options.loop.iterations) return std::nullopt;
     std::optional<ValueCases> iterations =
-        options.loop.iterations(*binding.instruction, binding.call_path, domain);
+        options.environment->Iterations(*binding.instruction, binding.call_path, domain);
     if (!iterations) return std::nullopt;
     FoldedVariable replacement;
     replacement.cases = *std::move(iterations);
     return replacement;
   }
   if (static_cast<int64_t>(binding.element.size()) != binding.shape().rank()) {
-    return FindCounted(binding, domain, map.context(), options.loop);
+    return FindCounted(binding, domain, map.context(), *options.environment);
   }
   // What nothing is known of stays as it is.
   if (!options.rebind_through_data_movement && binding.call_path.empty() &&
       !MayBeFollowed(*binding.instruction)) {
     return std::nullopt;
   }
-  ElementEvaluator evaluator(std::move(domain), map.context(), options.loop);
+  ElementEvaluator evaluator(std::move(domain), map.context(), *options.environment);
   evaluator.AssumeOfUnknowns(options.assumption);
   FoldedVariable replacement;
   const ValueCases values =

@@ -35,8 +35,8 @@ struct FoldOptions {
   Assumption assumption = {};
   // Leaves pieces with an empty domain in, for who simplifies them anyway.
   bool keeps_empty = false;
-  // What is known of the state of a loop, for variables that are bound to instructions in it.
-  LoopState loop = {};
+  // What is known of what computations are given; outlives the call.
+  const ValueEnvironment* environment = &UnknownEnvironment();
 };
 
 // Maps with disjoint domains whose union is `indexing`. Not simplified, except that pieces with an

@@ -33,6 +33,38 @@ AffineExpr LoopCounter::AddedTo(int64_t leaf, AffineExpr k) const {
 
 namespace {
 
+// The state of a loop at the beginning of iteration k: what counts, and what passes through.
+class CountedState : public ValueEnvironment {
+ public:
+  CountedState(const HloInstruction& loop, const std::vector<bool>& passes_through,
+               const LoopCounter& counter, AffineExpr k)
+      : loop_(loop), passes_through_(passes_through), counter_(counter), k_(k) {}
+
+  const HloInstruction* loop() const override { return &loop_; }
+  AffineExpr ValueOfState(int64_t leaf) const override { return counter_.ValueOf(leaf, k_); }
+  bool IsInitial(int64_t leaf) const override { return passes_through_[leaf]; }
+
+ private:
+  const HloInstruction& loop_;
+  const std::vector<bool>& passes_through_;
+  const LoopCounter& counter_;
+  AffineExpr k_;
+};
+
+// The state of a loop at the beginning of any iteration: what passes through.
+class AnyState : public ValueEnvironment {
+ public:
+  AnyState(const HloInstruction& loop, const std::vector<bool>& passes_through)
+      : ValueEnvironment(TellsApart::kAllValues), loop_(loop), passes_through_(passes_through) {}
+
+  const HloInstruction* loop() const override { return &loop_; }
+  bool IsInitial(int64_t leaf) const override { return passes_through_[leaf]; }
+
+ private:
+  const HloInstruction& loop_;
+  const std::vector<bool>& passes_through_;
+};
+
 // Evaluates scalars of a loop for the iterations whose numbers are in an interval.
 class LoopEvaluator {
  public:
@@ -44,30 +76,24 @@ class LoopEvaluator {
   // number of the iteration; null where there are several, or one that is not known.
   AffineExpr Value(const HloComputation& computation, int64_t leaf, const Interval& numbers) const {
     const AffineExpr k = mlir::getAffineDimExpr(0, context_);
-    LoopState state;
-    state.loop = &loop_;
-    state.value = [&](int64_t of) { return counter_.ValueOf(of, k); };
-    state.is_initial = [&](int64_t of) { return bool{passes_through_[of]}; };
-    return OnlyValue(*computation.root_instruction(), leaf, {&loop_}, numbers, std::move(state));
+    const CountedState state(loop_, passes_through_, counter_, k);
+    return OnlyValue(*computation.root_instruction(), leaf, {&loop_}, numbers, state);
   }
 
   // What a leaf is when the loop begins, where the module fixes it.
   std::optional<int64_t> InitialValue(int64_t leaf) const {
-    return ValueIn(OnlyValue(*loop_.operand(0), leaf, {}, Interval::Point(0), {}));
+    return ValueIn(
+        OnlyValue(*loop_.operand(0), leaf, {}, Interval::Point(0), UnknownEnvironment()));
   }
 
   // What every iteration adds to a leaf of integers, with a sum that wraps; nothing where that is not
   // one number.
   std::optional<int64_t> Step(int64_t leaf) const {
-    LoopState state;
-    state.loop = &loop_;
-    state.value = [](int64_t) { return AffineExpr(); };
-    state.is_initial = [&](int64_t of) { return bool{passes_through_[of]}; };
-    state.tells_apart = LoopState::TellsApart::kAllValues;
+    const AnyState state(loop_, passes_through_);
     const std::optional<int64_t> period =
         ValuesOfElementType(loop_.shape().Leaf(leaf).element_type()).Size();
     if (!period) return std::nullopt;
-    ElementEvaluator evaluator(Domain(), context_, std::move(state));
+    ElementEvaluator evaluator(Domain(), context_, state);
     std::optional<int64_t> step;
     for (const ValueCase& each :
          evaluator.Evaluate(loop_.while_body()->root_instruction(), leaf, {}, {&loop_})) {
@@ -97,10 +123,10 @@ class LoopEvaluator {
   }
 
   AffineExpr OnlyValue(const HloInstruction& root, int64_t leaf, CallPath path,
-                       const Interval& numbers, LoopState state) const {
+                       const Interval& numbers, const ValueEnvironment& state) const {
     Domain domain;
     domain.dims.push_back({numbers, {}});
-    ElementEvaluator evaluator(std::move(domain), context_, std::move(state));
+    ElementEvaluator evaluator(std::move(domain), context_, state);
     AffineExpr only;
     for (const ValueCase& each : evaluator.Evaluate(&root, leaf, {}, std::move(path))) {
       const bool is_new = only && only != each.value;

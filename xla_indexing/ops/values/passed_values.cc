@@ -54,6 +54,19 @@ std::optional<std::pair<PassedForm, int64_t>> FormOfPassed(llvm::ArrayRef<Affine
   return std::pair(std::move(form), *first);
 }
 
+// What the callers of the computation pass that an instruction is in.
+class PassedByCallers : public ValueEnvironment {
+ public:
+  explicit PassedByCallers(PassedValues* passed) : passed_(passed) {}
+
+  PassedScalar Passed(const HloInstruction& parameter, int64_t leaf) const override {
+    return passed_->Of(parameter, leaf);
+  }
+
+ private:
+  PassedValues* passed_;
+};
+
 }  // namespace
 
 PassedScalar PassedValues::Of(const HloInstruction& parameter, int64_t leaf) {
@@ -144,9 +157,8 @@ PassedValues::Value PassedValues::FromLoop(const HloInstruction& loop, const Lea
 
 PassedValues::Value PassedValues::OfScalar(const HloInstruction& instruction, int64_t leaf,
                                            RuntimeVarIndexings* unknowns) {
-  LoopState around;
-  around.passed = [&](const HloInstruction& parameter, int64_t of) { return Of(parameter, of); };
-  ElementEvaluator evaluator(Domain(), context_, around);
+  const PassedByCallers environment(this);
+  ElementEvaluator evaluator(Domain(), context_, environment);
   const ValueCases cases = evaluator.Evaluate(&instruction, leaf, {});
   Value scalar = {{}, Interval::Empty()};
   for (const ValueCase& each : cases) {

@@ -155,9 +155,9 @@ void IndexVectors::AddCases(const HloInstruction& instruction, bool tells_apart,
     llvm::SmallVector<AffineExpr, 4> values;
   };
   std::vector<Case> cases = {{}};
-  LoopState state;
-  if (tells_apart) state.tells_apart = LoopState::TellsApart::kAllValues;
-  ElementEvaluator evaluator(domain, context, std::move(state));
+  const ValueEnvironment environment(tells_apart ? ValueEnvironment::TellsApart::kAllValues
+                                                 : ValueEnvironment::TellsApart::kNothing);
+  ElementEvaluator evaluator(domain, context, environment);
   evaluator.FindRangesOfUnknowns();
   evaluator.AssumeOfUnknowns(assumption);
   for (int64_t dim = 0; dim < dims.operand->rank(); ++dim) {

@@ -23,11 +23,12 @@ namespace {
 
 using ::mlir::AffineExpr;
 
-// The leaves of a loop's state, in which iteration k is the dimension after those of the domain.
-class CountedLeaves {
+// The leaves of a loop's state, in which iteration k is the dimension after those of the domain: what is
+// known of values in the loop's condition.
+class CountedLeaves : public ValueEnvironment {
  public:
   CountedLeaves(const HloInstruction& loop, const CountedLoop& counted, const CallPath& path,
-                const Domain& domain, const LoopState& around, mlir::MLIRContext* context)
+                const Domain& domain, const ValueEnvironment& around, mlir::MLIRContext* context)
       : loop_(loop),
         path_(path),
         domain_(domain),
@@ -41,7 +42,7 @@ class CountedLeaves {
 
   // The number up to which the leaves that iterations add to stay in their types, if less than
   // `iterations`; none where they do not even begin there.
-  std::optional<int64_t> MostIterations() {
+  std::optional<int64_t> MostIterations() const {
     Int128 most = kInt64Max / 2;
     if (counted_.counter.counts.has_upper()) {
       most = std::min(most, Int128{counted_.counter.counts.upper()});
@@ -66,20 +67,20 @@ class CountedLeaves {
   }
 
   // The value of a leaf in iteration k; null where it is not known.
-  AffineExpr ValueOf(int64_t leaf, AffineExpr k) {
+  AffineExpr ValueOf(int64_t leaf, AffineExpr k) const {
     const std::optional<int64_t> step = StepOf(leaf);
     return step ? Add(StartOf(leaf), Scale(k, *step)) : AffineExpr();
   }
 
+  const HloInstruction* loop() const override { return &loop_; }
+  AffineExpr ValueOfState(int64_t leaf) const override { return ValueOf(leaf, IterationNumber()); }
+  bool IsInitial(int64_t leaf) const override { return counted_.passes_through[leaf]; }
+
   // Whether the condition holds in each iteration of these.
-  ValueCases Condition(const Interval& numbers) {
-    LoopState state;
-    state.loop = &loop_;
-    state.value = [&](int64_t leaf) { return ValueOf(leaf, IterationNumber()); };
-    state.is_initial = [&](int64_t leaf) { return bool{counted_.passes_through[leaf]}; };
+  ValueCases Condition(const Interval& numbers) const {
     Domain domain = domain_;
     domain.dims.push_back({numbers, {}});
-    ElementEvaluator evaluator(std::move(domain), context_, std::move(state));
+    ElementEvaluator evaluator(std::move(domain), context_, *this);
     ValueCases cases = MergeCases(
         evaluator.Evaluate(loop_.while_condition()->root_instruction(), 0, {}, {&loop_}));
     const auto is_unknown = [&](const ValueCase& each) {
@@ -103,7 +104,7 @@ class CountedLeaves {
   }
 
   // What a leaf is when the loop begins; null where that is not one expression.
-  AffineExpr StartOf(int64_t leaf) {
+  AffineExpr StartOf(int64_t leaf) const {
     const auto [it, is_new] = starts_.try_emplace(leaf);
     if (!is_new) return it->second;
     const Shape& array = loop_.shape().Leaf(leaf);
@@ -124,10 +125,10 @@ class CountedLeaves {
   const HloInstruction& loop_;
   const CallPath& path_;
   const Domain& domain_;
-  const LoopState& around_;
+  const ValueEnvironment& around_;
   const CountedLoop& counted_;
   mlir::MLIRContext* context_;
-  std::map<int64_t, AffineExpr> starts_;
+  mutable std::map<int64_t, AffineExpr> starts_;
 };
 
 // c*k >= need, c > 0.
@@ -161,7 +162,7 @@ std::optional<Enough> EnoughFor(const Constraint& constraint, AffineExpr k) {
 
 std::optional<ValueCases> IterationsOf(const HloInstruction& loop, const CountedLoop& counted,
                                        const CallPath& path, const Domain& domain,
-                                       const LoopState& around, mlir::MLIRContext* context) {
+                                       const ValueEnvironment& around, mlir::MLIRContext* context) {
   CountedLeaves leaves(loop, counted, path, domain, around, context);
   const std::optional<int64_t> most = leaves.MostIterations();
   if (!most) return std::nullopt;
@@ -194,8 +195,8 @@ std::optional<ValueCases> IterationsOf(const HloInstruction& loop, const Counted
 }
 
 AffineExpr ValueInIteration(const HloInstruction& loop, const CountedLoop& counted,
-                            const CallPath& path, const Domain& domain, const LoopState& around,
-                            int64_t leaf, AffineExpr k) {
+                            const CallPath& path, const Domain& domain,
+                            const ValueEnvironment& around, int64_t leaf, AffineExpr k) {
   // Then nothing leaves its type.
   if (!IterationsOf(loop, counted, path, domain, around, k.getContext())) return {};
   return CountedLeaves(loop, counted, path, domain, around, k.getContext()).ValueOf(leaf, k);

@@ -218,6 +218,41 @@ OperandIndexing LoopBody::WithInnerValues(OperandIndexing timed, AffineExpr numb
   return timed;
 }
 
+// What is known in the iteration of this number.
+class LoopBody::StateInIteration : public ValueEnvironment {
+ public:
+  StateInIteration(const LoopBody& body, AffineExpr number, bool tells_initial_values_apart)
+      : ValueEnvironment(tells_initial_values_apart ? TellsApart::kInitialValues
+                                                    : TellsApart::kNothing),
+        body_(body),
+        number_(number) {}
+
+  const HloInstruction* loop() const override { return &body_.loop_; }
+  AffineExpr ValueOfState(int64_t leaf) const override {
+    return body_.counter().ValueOf(leaf, number_);
+  }
+  bool IsInitial(int64_t leaf) const override { return body_.PassesThrough(leaf); }
+  AffineExpr AddedTo(int64_t leaf) const override { return body_.counter().AddedTo(leaf, number_); }
+  PassedScalar Passed(const HloInstruction& parameter, int64_t leaf) const override {
+    return computations().ScalarPassed(parameter, leaf);
+  }
+  std::optional<ValueCases> Iterations(const HloInstruction& inner, const CallPath& path,
+                                       const Domain& domain) const override {
+    return IterationsOf(inner, computations().CountedOf(inner), path, domain, *this,
+                        number_.getContext());
+  }
+  AffineExpr InIteration(const HloInstruction& inner, const CallPath& path, const Domain& domain,
+                         int64_t leaf, AffineExpr k) const override {
+    return ValueInIteration(inner, computations().CountedOf(inner), path, domain, *this, leaf, k);
+  }
+
+ private:
+  ComputationIndexer& computations() const { return *body_.build_.options.computations; }
+
+  const LoopBody& body_;
+  AffineExpr number_;
+};
+
 OperandIndexingSet LoopBody::Timed(const OperandIndexingSet& maps, TimeAt place,
                                    std::optional<StepValues> values) const {
   mlir::MLIRContext* context = build_.mlir_context;
@@ -241,26 +276,8 @@ OperandIndexingSet LoopBody::Timed(const OperandIndexingSet& maps, TimeAt place,
   FoldOptions folding;
   folding.rebind_through_data_movement = true;
   folding.keeps_empty = true;
-  folding.loop.loop = &loop_;
-  folding.loop.value = [&](int64_t leaf) { return counter().ValueOf(leaf, number); };
-  folding.loop.is_initial = [&](int64_t leaf) { return PassesThrough(leaf); };
-  folding.loop.passed = [&](const HloInstruction& parameter, int64_t leaf) {
-    return build_.options.computations->ScalarPassed(parameter, leaf);
-  };
-  folding.loop.iterations = [&](const HloInstruction& inner, const CallPath& path,
-                                const Domain& domain) {
-    return IterationsOf(inner, build_.options.computations->CountedOf(inner), path, domain,
-                        folding.loop, context);
-  };
-  folding.loop.in_iteration = [&](const HloInstruction& inner, const CallPath& path,
-                                  const Domain& domain, int64_t leaf, AffineExpr k) {
-    return ValueInIteration(inner, build_.options.computations->CountedOf(inner), path, domain,
-                            folding.loop, leaf, k);
-  };
-  if (values == StepValues::kOfBeginning) {
-    folding.loop.tells_apart = LoopState::TellsApart::kInitialValues;
-    folding.loop.added = [&](int64_t leaf) { return counter().AddedTo(leaf, number); };
-  }
+  const StateInIteration state(*this, number, values == StepValues::kOfBeginning);
+  folding.environment = &state;
   OperandIndexingSet timed;
   for (const OperandIndexing& map : maps) {
     if (map.IsUnknown()) {

@@ -108,6 +108,7 @@ class LoopBody : public LoopSteps {
  private:
   // Which of a map's ends has the time: the number of the iteration is a function of it.
   enum class TimeAt : uint8_t { kBothForward, kBothBackward, kDimension, kResult };
+  class StateInIteration;
   // Maps of body or condition with the time.
   OperandIndexingSet Timed(const OperandIndexingSet& maps, TimeAt place,
                            std::optional<StepValues> values = std::nullopt) const;
