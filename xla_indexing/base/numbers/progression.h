@@ -50,7 +50,7 @@ struct Progression {
     if (interval.IsEmpty()) return 0;
     if (!interval.IsFinite()) return std::nullopt;
     if (interval.IsPoint()) return 1;
-    return (Int128{last()} - first()) / stride() + 1;
+    return (Int128{last()} - first()) / step() + 1;
   }
   // What both have; where its numbers do not fit, something more of this one.
   Progression Intersect(const Progression& other) const {

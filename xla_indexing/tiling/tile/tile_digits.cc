@@ -13,7 +13,6 @@
 namespace xla_indexing::internal {
 
 using ::mlir::AffineExpr;
-using ::mlir::AffineExprKind;
 
 TileDigits::TileDigits(const IndexingMap& map, llvm::ArrayRef<AffineExpr> runtime_elements)
     : num_dims_(map.num_dims()), num_ranges_(map.num_ranges()) {
