@@ -54,9 +54,22 @@ TEST_F(ModuleBoundsTest, UnitsShareByTheInstructionsThatTheirsCall) {
   const ModuleBounds bounds = Bounds();
   EXPECT_EQ(bounds.ShareOf(Subjects(0, 3)).StepsOfNext(Direction::kOutputToInput),
             kOne + 2'000'000);
-  EXPECT_EQ(bounds.ShareOf(Subjects(0, 1)).StepsOfNext(Direction::kOutputToInput), kOne + 666'666);
+  // The only subject of a unit has all of its share.
+  EXPECT_EQ(bounds.ShareOf(Subjects(0, 1)).StepsOfNext(Direction::kOutputToInput),
+            kOne + 1'000'000);
   EXPECT_EQ(bounds.ShareOf(Subjects(3, 1)).StepsOfNext(Direction::kOutputToInput),
-            kOne + 2'000'000);
+            kOne + 3'000'000);
+}
+
+// Of 900 steps, a subject that is 9 parts of 10 has 810; the one after it two thirds of what is left, or
+// its part.
+TEST(UnitShareTest, ASubjectMaySpendItsPartByWeight) {
+  UnitShare share(/*steps=*/900, /*pairs=*/0, /*weights=*/{18, 1, 1});
+  EXPECT_EQ(share.StepsOfNext(Direction::kOutputToInput), kOne + 810);
+  share.SpendSteps(Direction::kOutputToInput, kOne + 600);
+  EXPECT_EQ(share.StepsOfNext(Direction::kOutputToInput), kOne + 200);
+  share.SpendSteps(Direction::kOutputToInput, kOne);
+  EXPECT_EQ(share.StepsOfNext(Direction::kOutputToInput), kOne + 300);
 }
 
 TEST_F(ModuleBoundsTest, CallsThatDoubleManyTimesWeighNoMoreThanThereIsRoomFor) {

@@ -14,8 +14,8 @@
 // the answers.
 //
 // In a unit. In each direction a subject may spend two thirds of the steps that are left of the
-// share, so that an expensive subject leaves some to those after it, and in addition
-// kStepsOfSubject that come out of no share. Pairs are listed until the share of a direction is
+// share, so that an expensive subject leaves some to those after it; more where its part of them by
+// weight is more; and in addition kStepsOfSubject that come out of no share. Pairs are listed until the share of a direction is
 // used up. After that, subjects of at most kPairsOfSubject pairs still list theirs; for the others
 // the answer says how many there may be.
 //
@@ -24,8 +24,10 @@
 #ifndef XLA_INDEXING_TOOLS_ANSWERS_MODULE_BOUNDS_H_
 #define XLA_INDEXING_TOOLS_ANSWERS_MODULE_BOUNDS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -41,8 +43,9 @@ namespace xla_indexing {
 class UnitShare {
  public:
   UnitShare() = default;
-  // Those of each direction.
-  UnitShare(int64_t steps, int64_t pairs) : steps_{steps, steps}, pairs_{pairs, pairs} {}
+  // Those of each direction, for subjects of these weights in their order.
+  UnitShare(int64_t steps, int64_t pairs, std::vector<int64_t> weights = {})
+      : steps_{steps, steps}, pairs_{pairs, pairs}, weights_(std::move(weights)) {}
 
   // The steps of the budget of the next question in that direction. SpendSteps() takes those that it
   // has used.
@@ -57,6 +60,8 @@ class UnitShare {
   // By direction.
   int64_t steps_[2] = {0, 0};
   int64_t pairs_[2] = {0, 0};
+  size_t next_[2] = {0, 0};
+  std::vector<int64_t> weights_;
 };
 
 class ModuleBounds {
@@ -81,6 +86,7 @@ class ModuleBounds {
     int64_t steps = 0;
     int64_t pairs = 0;
   };
+  int64_t StepsWeightOf(const Subject& subject) const;
   Weight WeightOf(absl::Span<const Subject> subjects) const;
 
   absl::flat_hash_map<const HloComputation*, int64_t> instructions_;

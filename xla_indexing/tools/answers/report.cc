@@ -88,8 +88,8 @@ std::vector<ReportedMap> ReportMaps(const OperandIndexingSet& set, const Exactne
 SubjectIndexer::SubjectIndexer(const CommandLine& line, mlir::MLIRContext* context)
     : line_(line),
       context_(context),
-      usual_(context, OptionsFor(false)),
-      exact_(context, OptionsFor(true)) {}
+      usual_{HloIndexer(context, OptionsFor(false)), HloIndexer(context, OptionsFor(false))},
+      exact_{HloIndexer(context, OptionsFor(true)), HloIndexer(context, OptionsFor(true))} {}
 
 FusionOptions SubjectIndexer::OptionsFor(bool exact) const {
   FusionOptions options;
@@ -103,7 +103,7 @@ FusionOptions SubjectIndexer::OptionsFor(bool exact) const {
 absl::StatusOr<SharedIndexing> SubjectIndexer::Compute(const Subject& subject, Direction direction,
                                                        const std::optional<OperandLeaf>& leaf,
                                                        bool exact) {
-  HloIndexer& indexer = exact ? exact_ : usual_;
+  HloIndexer& indexer = (exact ? exact_ : usual_)[static_cast<size_t>(direction)];
   if (!subject.is_fusion) return indexer.Index(*subject.instruction, direction, leaf);
   std::optional<OperandLeaf> from = leaf;
   // The first output's entries name the operands that no output reads.

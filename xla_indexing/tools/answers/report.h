@@ -100,8 +100,9 @@ class SubjectIndexer {
 
   const CommandLine& line_;
   mlir::MLIRContext* context_;
-  HloIndexer usual_;
-  HloIndexer exact_;
+  // For each direction one of its own, so that no answer depends on whether the other is asked for.
+  HloIndexer usual_[2];
+  HloIndexer exact_[2];
 };
 
 // A piece of a subject's entries that is worked on and printed by itself: all of them, or those of
