@@ -136,7 +136,7 @@ TEST(LoopCostTest, ManyLeavesOfWhichNothingIsKnownAreNotComposed) {
       " y = f32[4] broadcast(all), dimensions={}\n", Chain("y", 2000, "z"),
       " next = f32[4] add(z, w0)");
   FusionOptions options;
-  options.max_steps = 20'000;
+  options.max_steps = 10'000;
   const Asked asked = Ask(Loop(40, body, /*rotated=*/true), Direction::kInputToOutput, options);
   EXPECT_EQ(asked.label.reason, "whole tensor: it takes too many steps to compose the maps");
   EXPECT_LT(asked.steps, 2'000);
@@ -157,9 +157,9 @@ TEST(LoopCostTest, AWalkThatIsSureToBeStoppedEndsSoon) {
       options.max_steps = max_steps;
       return Ask(text, direction, options);
     };
-    const Asked few = ask(40'000);
+    const Asked few = ask(20'000);
     EXPECT_EQ(few.label.reason, "whole tensor: it takes too many steps to compose the maps");
-    EXPECT_EQ(ask(80'000).steps, few.steps);
+    EXPECT_EQ(ask(30'000).steps, few.steps);
   }
 }
 

@@ -34,6 +34,9 @@ constexpr int kMaxMapsOfLoopBodies = 16;
 constexpr int64_t kManyLeaves = 128;
 // Walks from more leaves of one computation than these share fewer steps.
 constexpr int64_t kManyLeavesOfCalled = 128;
+// Walks over the body of a loop share the steps as those from so many leaves do, if there are more:
+// most of many leaves are passed through, and the first walk that is stopped is the last one.
+constexpr int64_t kManyLeavesOfLoop = 8;
 
 // The maps of one leaf among more than these are found sooner than those of all.
 constexpr int64_t kFewLeaves = 4;
@@ -102,15 +105,15 @@ struct CalledComputations::OpenTables {
 
 int64_t CalledComputations::BeginQuestion() {
   const int64_t left = QuestionBudget::Left();
-  if (const int64_t number = QuestionBudget::Number(); number != budget_) {
+  const int64_t number = QuestionBudget::Number();
+  const int64_t cut_by = shared_.cut_by();
+  if (cut_by != 0 && (cut_by != number || !QuestionBudget::IsSpent())) Forget();
+  if (number != budget_) {
     budget_ = number;
     steps_before_ = shared_.steps();
+    if (steps_before_ > left / 2) Forget();
   }
-  if (steps_before_ > left / 2) {
-    Forget();
-  } else if (shared_.times_forgotten() != times_forgotten_) {
-    ForgetOwn();
-  }
+  if (shared_.times_forgotten() != times_forgotten_) ForgetOwn();
   return left;
 }
 
@@ -123,7 +126,8 @@ bool CalledComputations::MayBeCutWithoutKept(int64_t left) {
 
 void CalledComputations::EndQuestion(int64_t left) {
   shared_.AddSteps(left - QuestionBudget::Left());
-  if (QuestionBudget::IsSpent() || shared_.IsFull()) Forget();
+  if (QuestionBudget::IsSpent()) shared_.SetCutBy(QuestionBudget::Number());
+  if (shared_.IsFull()) Forget();
 }
 
 void CalledComputations::Forget() {
@@ -190,9 +194,10 @@ absl::StatusOr<TraversalResult> CalledComputations::Walk(const WalkStart& start,
   return FindByWalk(start, options, this, context_, walk_to, walk_by_joints);
 }
 
-int64_t CalledComputations::StepsOfWalk(const HloComputation& computation,
-                                        Direction direction) const {
+int64_t CalledComputations::StepsOfWalk(const HloComputation& computation, Direction direction,
+                                        bool is_of_loop) const {
   const int64_t leaves = LeafCount(computation, direction);
+  if (is_of_loop) return options_.max_steps / std::min(leaves, kManyLeavesOfLoop);
   return options_.max_steps / leaves * std::min(leaves, kManyLeavesOfCalled) / leaves;
 }
 
@@ -212,7 +217,7 @@ absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputa
   const absl::StatusOr<SharedIndexing> entries =
       answers_.FindOrMake(question, computation, [&]() -> absl::StatusOr<InstructionIndexing> {
         const bool tightest = std::exchange(tightest_, tightest_ || called.tightest);
-        const int64_t max_steps = StepsOfWalk(computation, direction);
+        const int64_t max_steps = StepsOfWalk(computation, direction, is_of_loop);
         absl::StatusOr<TraversalResult> walked =
             WalkFrom(computation, is_of_loop ? loop_options_ : options_, direction, from, depth + 1,
                      max_steps, is_of_loop);

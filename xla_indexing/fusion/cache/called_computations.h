@@ -167,8 +167,9 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
 
   // How many steps a walk over a computation that is called may take. As any of its n leaves may be
   // asked for, and leads to many of them where there are many, that is a share of 1 / n, and of
-  // 1 / n^2 for large n.
-  int64_t StepsOfWalk(const HloComputation& computation, Direction direction) const;
+  // 1 / n^2 for large n; no less than 1 / 8 in the body of a loop.
+  int64_t StepsOfWalk(const HloComputation& computation, Direction direction,
+                      bool is_of_loop) const;
   // The entries of a leaf, computed once, as the caller sees them.
   absl::StatusOr<InstructionIndexing> Seen(const CalledComputation& called, Direction direction,
                                            OperandLeaf from);

@@ -357,6 +357,7 @@ void SharedAnswers::Forget() {
   kept_maps_ = 0;
   kept_words_ = 0;
   steps_ = 0;
+  cut_by_ = 0;
   ++times_forgotten_;
 }
 

@@ -139,6 +139,11 @@ class SharedAnswers {
   int64_t steps() const { return steps_; }
   void AddSteps(int64_t steps) { steps_ += steps; }
 
+  // The budget (QuestionBudget::Number()) that was spent, so that what is kept may be too weak for
+  // questions of others; 0 for none.
+  int64_t cut_by() const { return cut_by_; }
+  void SetCutBy(int64_t number) { cut_by_ = number; }
+
   // Forgets everything. Numbers are not given again.
   void Forget();
   // How often that was.
@@ -199,6 +204,7 @@ class SharedAnswers {
   size_t kept_maps_ = 0;
   size_t kept_words_ = 0;
   int64_t steps_ = 0;
+  int64_t cut_by_ = 0;
   int64_t times_forgotten_ = 0;
 };
 

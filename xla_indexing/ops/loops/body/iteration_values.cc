@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 #include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/base/engines.h"
@@ -77,21 +79,38 @@ class ValuedWays {
 
   std::optional<LeafSets> Steady(const LeafSets& from) { return through_(from, loop_.steady); }
 
-  // The maps of from ; c ; S* to a leaf at the end, or (`then_any`) of from ; c ; A, one after
-  // another; false where `each` says so of one, or there are too many.
-  bool ForEachAtEnd(const LeafSets& from, int64_t to, bool then_any,
-                    llvm::function_ref<bool(OperandIndexing map)> each) {
+  // What S* or (`then_any`) A leads to at a leaf at the end from all that changing pieces lead to from
+  // `from`, in their order; nothing where that has no closed form. What is the same for two leaves leads
+  // to the same of them.
+  std::optional<std::vector<OperandIndexingSet>> RestsTo(int64_t to, const LeafSets& from,
+                                                         bool then_any) {
+    std::vector<OperandIndexingSet> rests;
     for (const auto& [leaf, set] : from) {
       const auto pieces = loop_.changing.find(leaf);
       if (pieces == loop_.changing.end()) continue;
       for (const auto& [next, maps] : pieces->second) {
         const std::optional<LeafSets>& ends = ToEnd(next, then_any);
-        if (!ends) return false;
+        if (!ends) return std::nullopt;
         const auto rest = ends->find(to);
-        if (rest == ends->end()) continue;
-        for (const OperandIndexing& piece : maps) {
-          if (!ForEachComposed(set, piece, rest->second, each)) return false;
-        }
+        rests.push_back(rest == ends->end() ? OperandIndexingSet() : rest->second);
+      }
+    }
+    return rests;
+  }
+
+  // The maps of from ; c ; rest, with what RestsTo() gives for `from`, one after another; false where
+  // `each` says so of one, or there are too many.
+  bool ForEachAtEnd(const LeafSets& from, const std::vector<OperandIndexingSet>& rests,
+                    llvm::function_ref<bool(OperandIndexing map)> each) {
+    size_t i = 0;
+    for (const auto& [leaf, set] : from) {
+      const auto pieces = loop_.changing.find(leaf);
+      if (pieces == loop_.changing.end()) continue;
+      for (const auto& [next, maps] : pieces->second) {
+        const OperandIndexingSet& rest = rests[i++];
+        if (rest.empty()) continue;
+        const std::optional<OperandIndexingSet>& begun = Begun(set, maps);
+        if (!begun || !ForEachComposed(*begun, rest, each)) return false;
       }
     }
     return true;
@@ -123,21 +142,33 @@ class ValuedWays {
     return it->second;
   }
 
-  // first ; piece ; last, where the number of iterations is known to `first` and `last` only if it is
-  // their first dimension.
-  bool ForEachComposed(const OperandIndexingSet& first, const OperandIndexing& piece,
-                       const OperandIndexingSet& last,
+  std::optional<OperandIndexing> Compose(const OperandIndexing& a, const OperandIndexing& b) {
+    return budget_.Take(1) && loop_.budget.Take(1) ? ComposeTimed(a, b) : std::nullopt;
+  }
+
+  // first ; pieces, with the number of iterations, if that is the first dimension of `first` and need be,
+  // as the first result; nothing where there are too many. References stay.
+  const std::optional<OperandIndexingSet>& Begun(const OperandIndexingSet& first,
+                                                 const OperandIndexingSet& pieces) {
+    const auto [known, is_new] = begun_.try_emplace({first, pieces});
+    if (!is_new) return known->second;
+    OperandIndexingSet begun;
+    for (const OperandIndexing& piece : pieces) {
+      for (const OperandIndexing& map : first) {
+        const std::optional<OperandIndexing> both = Compose(map, piece);
+        if (!both) return known->second;
+        if (!both->IsKnownEmpty()) begun.Add(is_end_number_ ? WithNumberAsResult(*both) : *both);
+      }
+    }
+    known->second = std::move(begun);
+    return known->second;
+  }
+
+  bool ForEachComposed(const OperandIndexingSet& first, const OperandIndexingSet& last,
                        llvm::function_ref<bool(OperandIndexing map)> each) {
-    const auto compose = [&](const OperandIndexing& a, const OperandIndexing& b) {
-      return budget_.Take(1) && loop_.budget.Take(1) ? ComposeTimed(a, b) : std::nullopt;
-    };
     for (const OperandIndexing& a : first) {
-      std::optional<OperandIndexing> begun = compose(a, piece);
-      if (!begun) return false;
-      if (begun->IsKnownEmpty()) continue;
-      if (is_end_number_) begun = WithNumberAsResult(*begun);
       for (const OperandIndexing& b : last) {
-        std::optional<OperandIndexing> all = compose(*begun, b);
+        std::optional<OperandIndexing> all = Compose(a, b);
         if (!all || (!all->IsKnownEmpty() && !each(*std::move(all)))) return false;
       }
     }
@@ -149,7 +180,72 @@ class ValuedWays {
   Through through_;
   // Whether the ways end at a time that is a dimension of the maps that they start with.
   const bool is_end_number_;
+  absl::node_hash_map<std::pair<OperandIndexingSet, OperandIndexingSet>,
+                      std::optional<OperandIndexingSet>>
+      begun_;
   StepBudget budget_{kMaxValuedComposed};
+};
+
+bool IsCovered(const OperandIndexing& map, const OperandIndexingSet& set) {
+  return llvm::any_of(set, [&](const OperandIndexing& known) { return Covers(known, map); });
+}
+
+// What is found of leaves to which the same ways lead, for all of them once.
+class SharpenedLeaves {
+ public:
+  // Keeps references.
+  SharpenedLeaves(ValuedWays& ways, const LeafSets& steady, const LeafSets& places)
+      : ways_(ways), steady_(steady), places_(places) {}
+
+  // The union of S* and S* ; c ; S* to a leaf at the end, where it is exact and all. `at_end` is where S*
+  // leads at that leaf.
+  std::optional<OperandIndexingSet> Of(int64_t leaf, OperandIndexingSet at_end) {
+    std::optional<OperandIndexingSet> set = WithOneChange(leaf, std::move(at_end));
+    if (!set) return std::nullopt;
+    const bool is_all = CoversAll(leaf, *set, steady_, /*then_any=*/true) ||
+                        CoversAll(leaf, *set, places_, /*then_any=*/false);
+    return is_all ? set : std::nullopt;
+  }
+
+ private:
+  std::optional<OperandIndexingSet> WithOneChange(int64_t leaf, OperandIndexingSet at_end) {
+    std::optional<Sets> rests = ways_.RestsTo(leaf, steady_, /*then_any=*/false);
+    if (!rests) return std::nullopt;
+    Sets ways = *rests;
+    ways.push_back(at_end);
+    const auto [known, is_new] = with_one_change_.try_emplace(std::move(ways));
+    if (!is_new) return known->second;
+    const bool fits = ways_.ForEachAtEnd(steady_, *rests, [&](OperandIndexing map) {
+      if (!IsCovered(map, at_end)) at_end.Add(std::move(map));
+      return at_end.size() <= kMaxValuedMaps;
+    });
+    if (!fits) return std::nullopt;
+    WriteWithFewMaps(&at_end);
+    if (at_end.label().IsExact()) known->second = std::move(at_end);
+    return known->second;
+  }
+
+  bool CoversAll(int64_t leaf, const OperandIndexingSet& set, const LeafSets& from, bool then_any) {
+    std::optional<Sets> rests = ways_.RestsTo(leaf, from, then_any);
+    if (!rests) return false;
+    Sets ways = *rests;
+    ways.push_back(set);
+    const auto [known, is_new] = (then_any ? then_any_ : from_any_).try_emplace(std::move(ways));
+    if (is_new) {
+      known->second = ways_.ForEachAtEnd(
+          from, *rests, [&](const OperandIndexing& map) { return IsCovered(map, set); });
+    }
+    return known->second;
+  }
+
+  using Sets = std::vector<OperandIndexingSet>;
+
+  ValuedWays& ways_;
+  const LeafSets& steady_;
+  const LeafSets& places_;
+  absl::flat_hash_map<Sets, std::optional<OperandIndexingSet>> with_one_change_;
+  absl::flat_hash_map<Sets, bool> then_any_;
+  absl::flat_hash_map<Sets, bool> from_any_;
 };
 
 // SharpenByValues with values of one kind.
@@ -166,25 +262,12 @@ void SharpenBy(StepValues values, const LoopBody& body, const LeafSets& start,
   const std::optional<LeafSets> steady = ways.Steady(start);
   if (!steady) return;
   LeafSets exact = ends.BeforeNumber(*steady);
+  SharpenedLeaves leaves(ways, *steady, places);
   for (const int64_t leaf : open) {
-    OperandIndexingSet& set = exact[leaf];
-    const auto is_covered = [&](const OperandIndexing& map) {
-      return llvm::any_of(set, [&](const OperandIndexing& known) { return Covers(known, map); });
-    };
-    const bool fits =
-        ways.ForEachAtEnd(*steady, leaf, /*then_any=*/false, [&](OperandIndexing map) {
-          if (!is_covered(map)) set.Add(std::move(map));
-          return set.size() <= kMaxValuedMaps;
-        });
-    if (!fits) continue;
-    WriteWithFewMaps(&set);
-    if (!set.label().IsExact()) continue;
-    if (!ways.ForEachAtEnd(*steady, leaf, /*then_any=*/true, is_covered) &&
-        !ways.ForEachAtEnd(places, leaf, /*then_any=*/false, is_covered)) {
-      continue;
-    }
+    std::optional<OperandIndexingSet> set = leaves.Of(leaf, std::move(exact[leaf]));
+    if (!set) continue;
     at_end->erase(leaf);
-    if (!set.empty()) (*at_end)[leaf] = ends.WithoutNumber({{leaf, std::move(set)}})[leaf];
+    if (!set->empty()) (*at_end)[leaf] = ends.WithoutNumber({{leaf, *std::move(set)}})[leaf];
   }
 }
 

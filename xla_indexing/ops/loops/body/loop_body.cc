@@ -13,6 +13,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/answers/leaf_relation.h"
@@ -149,10 +150,13 @@ bool LoopBody::IsBeyondClosing() const {
     const auto is_stopped = [](const IndexingEntry& entry) {
       return absl::StrContains(entry.indexing.label().reason, kTooManySteps);
     };
+    // Nothing comes of a loop whose steps alone take most of what a question may.
+    const int64_t least_left = QuestionBudget::Left() / 4;
     memo_.is_beyond_closing = loop_.shape().LeafCount() >= kManyLeaves &&
                               llvm::any_of(ChangedLeaves(), [&](int64_t leaf) {
                                 const InstructionIndexing& entries = EntriesOf(leaf);
-                                return !entries.empty() && llvm::all_of(entries, is_stopped);
+                                return QuestionBudget::Left() < least_left ||
+                                       (!entries.empty() && llvm::all_of(entries, is_stopped));
                               });
   }
   return *memo_.is_beyond_closing;
@@ -303,7 +307,7 @@ const LeafSets& LoopBody::TimedStepsOf(int64_t leaf) const {
   for (const IndexingEntry& entry : EntriesOf(leaf)) {
     OperandIndexingSet timed =
         Timed(entry.indexing, is_forward_ ? TimeAt::kBothForward : TimeAt::kBothBackward);
-    WriteWithFewMaps(&timed);
+    memo_.written.Do(&timed, WriteWithFewMaps);
     if (!timed.empty()) it->second[LeadsTo(entry)] = std::move(timed);
   }
   return it->second;
@@ -315,8 +319,10 @@ const LeafSets& LoopBody::ValuedStepsOf(int64_t leaf, StepValues values) const {
   for (const IndexingEntry& entry : EntriesOf(leaf)) {
     OperandIndexingSet timed =
         Timed(entry.indexing, is_forward_ ? TimeAt::kBothForward : TimeAt::kBothBackward, values);
-    JoinOverValues(&timed);
-    WriteWithFewMaps(&timed);
+    memo_.joined.Do(&timed, [](OperandIndexingSet* set) {
+      JoinOverValues(set);
+      WriteWithFewMaps(set);
+    });
     if (!timed.empty()) it->second[LeadsTo(entry)] = std::move(timed);
   }
   return it->second;

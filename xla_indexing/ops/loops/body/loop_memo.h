@@ -16,6 +16,7 @@
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
+#include "xla_indexing/ops/loops/body/alike_unions.h"
 
 namespace xla_indexing::internal {
 
@@ -76,9 +77,11 @@ struct LoopMemo {
   std::map<int64_t, std::vector<int64_t>> leaves;
   // Where an iteration leads from a leaf, with the time, and how these maps lead to one another.
   std::map<int64_t, LeafSets> timed_steps;
+  AlikeUnions written;
   std::optional<LoopGraph> graph;
   // The steps with what iterations compute as runtime variables, and how they lead to one another.
   std::map<std::pair<StepValues, int64_t>, LeafSets> valued_steps;
+  AlikeUnions joined;
   // What these variables are read from, one of those that have one value.
   std::vector<RuntimeVarIndexing> values;
   std::map<StepValues, ValuedLoop> valued;
