@@ -72,6 +72,36 @@ TEST(LongLoopsTest, CachesAreWrittenRowByRowAndReadWhole) {
   }
 }
 
+// The same in one layer after another: each adds what it reads of its cache to what the next one gets.
+TEST(LongLoopsTest, CachesOfManyLayersAreExact) {
+  constexpr int kLayers = 10;
+  Names leaves;
+  Names next;
+  std::string body;
+  for (int k = 0; k < kLayers; ++k) {
+    const std::string x = k == 0 ? "x" : absl::StrCat("x", k);
+    const std::string cache = absl::StrCat("c", k);
+    absl::StrAppend(&body, " a", k, " = f32[1] slice(", x, "), slice={[0:1]}\n n", k,
+                    " = f32[5] dynamic-update-slice(", cache, ", a", k, ", i)\n d", k,
+                    " = f32[] dot(n", k, ", ", x,
+                    "), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n all", k,
+                    " = f32[5] broadcast(d", k, "), dimensions={}\n x", k + 1, " = f32[5] add(", x,
+                    ", all", k, ")\n");
+    leaves.push_back(cache);
+    next.push_back(absl::StrCat("n", k));
+  }
+  leaves.push_back("x");
+  next.push_back(absl::StrCat("x", kLayers));
+  for (const int count : {1, 5}) {
+    const std::string text = CheckLoop(leaves, body, next, count);
+    ForEachEntryOfRoot(text, [&](const IndexingEntry& entry) {
+      EXPECT_TRUE(entry.indexing.label().IsExact())
+          << count << ": " << entry.output_leaf << " of " << entry.operand_leaf << " "
+          << entry.indexing.label().reason;
+    });
+  }
+}
+
 // x[j] = x[j] + x[i], as in elimination: every iteration reads its row beside each element.
 TEST(LongLoopsTest, TheRowOfTheIterationIsReadBesideEachElement) {
   for (const int count : {0, 1, 2, 4, 5, 12, 64, 300}) {

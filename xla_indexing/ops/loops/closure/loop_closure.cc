@@ -34,7 +34,7 @@ namespace {
 constexpr size_t kMaxMapsOfPlace = 16;
 constexpr int64_t kMaxComposedForAnswer = 4096;
 // The leaves of a part that are gone through one after another.
-constexpr size_t kMaxLeavesOfPart = 8;
+constexpr size_t kMaxLeavesOfPart = 64;
 // Maps that are squared, and how often.
 constexpr size_t kMaxTransitive = 8;
 constexpr int kMaxSquares = 2;
@@ -124,13 +124,18 @@ class ClosedLoop {
         if (map.IsUnknown()) return std::nullopt;
         const OperandIndexingSet& first =
             WhatMatters(set->second, DimensionsThatMatter(map, body_.Leaf(ends.first)));
-        if (!ComposeAll(first, OperandIndexingSet(map), &left[ends.second])) return std::nullopt;
+        const std::optional<OperandIndexingSet>& both = Composed(first, OperandIndexingSet(map));
+        if (!both) return std::nullopt;
+        left[ends.second].Add(*both);
       }
     }
     std::erase_if(left, [](const auto& place) { return place.second.empty(); });
     for (auto& [leaf, set] : left) {
       if (!body_.is_forward() && IsStill(body_, leaf)) set = AtTimeZero(set);
-      if (LeadsOn(part, leaf) ? !Bound(&set) : !IsFew(&set)) return std::nullopt;
+      if (!LeadsOn(part, leaf) && set.size() <= kMaxMapsOfPlace) continue;
+      const std::optional<OperandIndexingSet>& few = United(set, OperandIndexingSet());
+      if (!few) return std::nullopt;
+      set = *few;
     }
     return left;
   }
@@ -285,6 +290,35 @@ class ClosedLoop {
     return std::nullopt;
   }
 
+  // What the next three give is the same for equal sets: layers of a model have the same maps from leaf to leaf, so
+  // that each is found once for all of them, and takes steps once. Nothing where there are too many maps.
+  // References stay.
+  const std::optional<OperandIndexingSet>& Composed(const OperandIndexingSet& first,
+                                                    const OperandIndexingSet& second) {
+    const auto [known, is_new] = composed_.try_emplace({first, second});
+    if (!is_new) return known->second;
+    OperandIndexingSet composed;
+    if (ComposeAll(first, second, &composed)) known->second = std::move(composed);
+    return known->second;
+  }
+  const std::optional<OperandIndexingSet>& United(const OperandIndexingSet& a,
+                                                  const OperandIndexingSet& b) {
+    const auto [known, is_new] = united_.try_emplace({a, b});
+    if (!is_new) return known->second;
+    OperandIndexingSet both = a;
+    both.Add(b);
+    if (Bound(&both)) known->second = std::move(both);
+    return known->second;
+  }
+  // Of maps from a leaf to itself.
+  const std::optional<OperandIndexingSet>& AllPowers(int64_t leaf, const OperandIndexingSet& maps) {
+    const auto [known, is_new] = powers_.try_emplace({body_.Leaf(leaf), maps});
+    if (!is_new) return known->second;
+    std::optional<OperandIndexingSet> powers = PowersOf(leaf, maps);
+    if (powers && Bound(&*powers)) known->second = *std::move(powers);
+    return known->second;
+  }
+
   // Kleene's algorithm: ways between all leaves that pass through the first leaf, through the first
   // two, and so on.
   std::optional<LoopClosure> CloseLeafByLeaf(const std::vector<const LoopPiece*>& pieces) {
@@ -303,10 +337,9 @@ class ClosedLoop {
     for (const auto& [count, through] : order) {
       const auto self = ways.find({through, through});
       if (self != ways.end()) {
-        std::optional<OperandIndexingSet> powers = PowersOf(through, self->second);
+        const std::optional<OperandIndexingSet>& powers = AllPowers(through, self->second);
         if (!powers) return std::nullopt;
-        self->second = *std::move(powers);
-        if (!Bound(&self->second)) return std::nullopt;
+        self->second = *powers;
       }
       for (const bool is_first : {true, false}) {
         // First what goes on from the leaf, with any of its powers before; then what comes to it.
@@ -314,20 +347,23 @@ class ClosedLoop {
         for (const auto& [ends, maps] : ways) {
           if (is_first) {
             if (ends.first != through || ends.second == through || self == ways.end()) continue;
-            if (!ComposeAll(self->second, maps, &longer[ends])) return std::nullopt;
+            const std::optional<OperandIndexingSet>& after = Composed(self->second, maps);
+            if (!after) return std::nullopt;
+            longer[ends] = *after;
             continue;
           }
           if (ends.second != through || ends.first == through) continue;
           for (const auto& [next_ends, next_maps] : ways) {
             if (next_ends.first != through) continue;
-            if (!ComposeAll(maps, next_maps, &longer[{ends.first, next_ends.second}])) {
-              return std::nullopt;
-            }
+            const std::optional<OperandIndexingSet>& both = Composed(maps, next_maps);
+            if (!both) return std::nullopt;
+            longer[{ends.first, next_ends.second}] = *both;
           }
         }
-        for (auto& [ends, maps] : longer) {
-          ways[ends].Add(maps);
-          if (!Bound(&ways[ends])) return std::nullopt;
+        for (const auto& [ends, maps] : longer) {
+          const std::optional<OperandIndexingSet>& united = United(ways[ends], maps);
+          if (!united) return std::nullopt;
+          ways[ends] = *united;
         }
       }
     }
@@ -341,6 +377,11 @@ class ClosedLoop {
   std::set<std::pair<size_t, int64_t>> joined_;
   absl::node_hash_map<std::pair<OperandIndexingSet, std::vector<bool>>, OperandIndexingSet>
       what_matters_;
+  using TwoSets = std::pair<OperandIndexingSet, OperandIndexingSet>;
+  absl::node_hash_map<TwoSets, std::optional<OperandIndexingSet>> composed_;
+  absl::node_hash_map<TwoSets, std::optional<OperandIndexingSet>> united_;
+  absl::node_hash_map<std::pair<Shape, OperandIndexingSet>, std::optional<OperandIndexingSet>>
+      powers_;
   StepBudget budget_{kMaxComposedForAnswer};
 };
 
