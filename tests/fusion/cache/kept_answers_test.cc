@@ -46,6 +46,26 @@ TEST(KeptAnswersTest, AnswersCutShortByTheBudgetAreNotKept) {
   EXPECT_GT(weaker, 20);
 }
 
+// The leaves of an instruction are asked about one after another: what the budget has paid for is there
+// when it is spent.
+TEST(KeptAnswersTest, WhatABudgetHasPaidForIsKeptUntilItIsClosed) {
+  const auto module = Parse(kCallsOfCalls);
+  ASSERT_NE(module, nullptr);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  HloIndexer indexer(&context);
+  for (const HloInstruction* instruction : InstructionsOf(*module)) {
+    for (int64_t steps = 0; steps < 400; steps += 7) {
+      const QuestionBudget budget(steps);
+      const auto entries = indexer.Index(*instruction, Direction::kOutputToInput);
+      ASSERT_TRUE(entries.ok());
+      QuestionBudget::Spend(steps + 1);
+      const auto again = indexer.Index(*instruction, Direction::kOutputToInput);
+      ASSERT_TRUE(again.ok());
+      EXPECT_TRUE(AreEqual(**again, **entries)) << steps << " " << instruction->ToString();
+    }
+  }
+}
+
 // Whatever the budget is, and so wherever it cuts a question, with all that was kept before it.
 TEST(KeptAnswersTest, EarlierQuestionsChangeNoAnswerThatTheBudgetCuts) {
   const auto module = Parse(kCallsOfCalls);

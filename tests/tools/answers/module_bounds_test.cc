@@ -54,22 +54,34 @@ TEST_F(ModuleBoundsTest, UnitsShareByTheInstructionsThatTheirsCall) {
   const ModuleBounds bounds = Bounds();
   EXPECT_EQ(bounds.ShareOf(Subjects(0, 3)).StepsOfNext(Direction::kOutputToInput),
             kOne + 2'000'000);
-  // The only subject of a unit has all of its share.
   EXPECT_EQ(bounds.ShareOf(Subjects(0, 1)).StepsOfNext(Direction::kOutputToInput),
             kOne + 1'000'000);
   EXPECT_EQ(bounds.ShareOf(Subjects(3, 1)).StepsOfNext(Direction::kOutputToInput),
             kOne + 3'000'000);
 }
 
-// Of 900 steps, a subject that is 9 parts of 10 has 810; the one after it two thirds of what is left, or
-// its part.
-TEST(UnitShareTest, ASubjectMaySpendItsPartByWeight) {
-  UnitShare share(/*steps=*/900, /*pairs=*/0, /*weights=*/{18, 1, 1});
-  EXPECT_EQ(share.StepsOfNext(Direction::kOutputToInput), kOne + 810);
-  share.SpendSteps(Direction::kOutputToInput, kOne + 600);
-  EXPECT_EQ(share.StepsOfNext(Direction::kOutputToInput), kOne + 200);
-  share.SpendSteps(Direction::kOutputToInput, kOne);
-  EXPECT_EQ(share.StepsOfNext(Direction::kOutputToInput), kOne + 300);
+// A loop over `size` arrays, all of which it passes through, in an entry of ten instructions.
+std::string LoopOver(int size) {
+  std::string state = "(";
+  for (int k = 0; k < size; ++k) absl::StrAppend(&state, k == 0 ? "" : ", ", "f32[2]");
+  state.push_back(')');
+  std::string others;
+  for (int k = 1; k < 9; ++k) absl::StrAppend(&others, " q", k, " = f32[] parameter(", k, ")");
+  return absl::StrCat("b { ROOT p = ", state, " parameter(0) }\nc { p = ", state,
+                      " parameter(0) ROOT r = pred[] constant(false) }\nENTRY e { p = ", state,
+                      " parameter(0)", others, " ROOT w = ", state,
+                      " while(p), condition=c, body=b }");
+}
+
+TEST_F(ModuleBoundsTest, ALoopOfManyLeavesWeighsMore) {
+  // The loop weighs 4, as its computations have three instructions, and the others 12.
+  const auto steps_of_loop = [&](int leaves) {
+    Read(LoopOver(leaves));
+    return Bounds().ShareOf(Subjects(12, 1)).StepsOfNext(Direction::kOutputToInput) - kOne;
+  };
+  EXPECT_EQ(steps_of_loop(2), ModuleBounds::kSteps * 4 / 16);
+  EXPECT_EQ(steps_of_loop(64), ModuleBounds::kSteps * 8 / 20);
+  EXPECT_EQ(steps_of_loop(1000), ModuleBounds::kSteps * 12 / 24);
 }
 
 TEST_F(ModuleBoundsTest, CallsThatDoubleManyTimesWeighNoMoreThanThereIsRoomFor) {
@@ -98,6 +110,17 @@ TEST(UnitShareTest, ASubjectMaySpendTwoThirdsOfWhatIsLeft) {
   share.SpendSteps(Direction::kOutputToInput, kOne + 10'000);
   EXPECT_EQ(share.StepsOfNext(Direction::kOutputToInput), kOne);
   EXPECT_EQ(share.StepsOfNext(Direction::kInputToOutput), kOne + 600) << "a direction has its own";
+}
+
+TEST(UnitShareTest, ASubjectMaySpendItsPartByWeight) {
+  UnitShare share(/*steps=*/900, /*pairs=*/0, /*weights=*/{1, 8, 1, 1});
+  EXPECT_EQ(share.StepsOfNext(Direction::kOutputToInput), kOne + 600);
+  share.SpendSteps(Direction::kOutputToInput, kOne);
+  EXPECT_EQ(share.StepsOfNext(Direction::kOutputToInput), kOne + 720);
+  share.SpendSteps(Direction::kOutputToInput, kOne + 720);
+  EXPECT_EQ(share.StepsOfNext(Direction::kOutputToInput), kOne + 120);
+  share.SpendSteps(Direction::kOutputToInput, kOne);
+  EXPECT_EQ(share.StepsOfNext(Direction::kOutputToInput), kOne + 180) << "the last one";
 }
 
 TEST(UnitShareTest, PairsAreListedUntilTheShareIsUsedUpAndAFewForEachSubject) {

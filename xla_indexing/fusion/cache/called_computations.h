@@ -21,8 +21,9 @@
 // and the answers are equal. Where it has not, everything is forgotten and the question answered
 // anew. What was made since the budget was opened, for questions that share it (the leaves of one
 // instruction, one after another), the budget has paid for already. So that questions are rarely
-// answered anew, everything is forgotten when K is more than half of a budget; and besides after a
-// question whose budget was spent, and when there are more maps than SharedAnswers keeps. Everything
+// answered anew, everything is forgotten when K is more than half of a budget as it is opened; and
+// besides when there are more maps than SharedAnswers keeps. What a budget that is spent has cut is kept
+// for the questions that share it, which can do no better, and forgotten before the next one. Everything
 // is what all that use the same SharedAnswers have kept.
 #ifndef XLA_INDEXING_FUSION_CACHE_CALLED_COMPUTATIONS_H_
 #define XLA_INDEXING_FUSION_CACHE_CALLED_COMPUTATIONS_H_

@@ -10,7 +10,8 @@
 // each of which one thread works on from the first subject to the last. A unit's share of the steps
 // is proportional to its weight, and its share of the pairs to the most pairs that it may have. A
 // subject's weight is the number of instructions that its computations hold, with those that they
-// call. Which unit an instruction is in does not depend on the number of threads, and neither do
+// call; a loop of 64 leaves, from each of which its body is walked over, weighs twice as much, and one
+// of 128 and more three times. Which unit an instruction is in does not depend on the number of threads, and neither do
 // the answers.
 //
 // In a unit. In each direction a subject may spend two thirds of the steps that are left of the

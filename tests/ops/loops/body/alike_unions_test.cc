@@ -1,109 +1,129 @@
 #include "xla_indexing/ops/loops/body/alike_unions.h"
 
-#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
-#include "tests/testing/entries.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/module.h"
-#include "xla_indexing/hlo/text/parser.h"
-#include "xla_indexing/ops/answers/parts/direction.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/map/text/text.h"
+#include "xla_indexing/ops/answers/operand_indexing.h"
+#include "xla_indexing/ops/answers/operand_indexing_set.h"
+#include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
+#include "xla_indexing/ops/unions/few_maps.h"
+#include "xla_indexing/ops/unions/joined_values.h"
 
 namespace xla_indexing::internal {
 namespace {
 
 class AlikeUnionsTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    auto module = ParseModule(R"(
-HloModule m
-ENTRY e {
-  x = f32[10] parameter(0)
-  i = s32[] parameter(1)
-  j = s32[] parameter(2)
-  k = s64[] parameter(3)
-  at_i = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4}
-  at_j = f32[4] dynamic-slice(x, j), dynamic_slice_sizes={4}
-  at_k = f32[4] dynamic-slice(x, k), dynamic_slice_sizes={4}
-  ROOT t = (f32[4], f32[4], f32[4]) tuple(at_i, at_j, at_k)
-})");
-    ASSERT_TRUE(module.ok()) << module.status();
-    module_ = *std::move(module);
+  AlikeUnionsTest() : module_("m") {
+    HloComputation* entry = module_.AddComputation("e");
+    for (int k = 0; k < 4; ++k) {
+      scalars_.push_back(
+          entry->AddParameter(k, absl::StrCat("p", k), Shape::Scalar(ElementType::kS32)));
+    }
+    scalars_.push_back(entry->AddParameter(4, "p4", Shape::Scalar(ElementType::kU8)));
   }
 
-  // The map of a slice to what it is sliced from: bound to the scalar that says where.
-  OperandIndexingSet MapOf(absl::string_view slice) {
-    const HloInstruction* const root = module_->entry_computation()->root_instruction();
-    for (const HloInstruction* operand : root->operands()) {
-      if (operand->name() != slice) continue;
-      const auto entries = Entries(*operand, Direction::kOutputToInput, &context_);
-      EXPECT_TRUE(entries.ok()) << entries.status();
-      for (const IndexingEntry& entry : *entries) {
-        if (entry.operand == 0) return entry.indexing;
-      }
+  // A map with a runtime variable that is each of these parameters.
+  OperandIndexing Map(const std::string& text, const std::vector<int>& sources) {
+    const auto map = ParseIndexingMap(text, &context_);
+    EXPECT_TRUE(map.ok()) << map.status() << text;
+    RuntimeVarIndexings bindings;
+    for (const int source : sources) {
+      RuntimeVarIndexing binding;
+      binding.instruction = scalars_[source];
+      bindings.push_back(std::move(binding));
     }
-    ADD_FAILURE() << "no slice " << slice;
-    return {};
+    OperandIndexing indexing(kPartsFit, *map, std::move(bindings));
+    indexing.Simplify();
+    return indexing;
   }
 
-  // The map of one slice, and that of another for the elements 0 and 1.
-  OperandIndexingSet Both(absl::string_view whole, absl::string_view half) {
-    OperandIndexingSet set = MapOf(whole);
-    const OperandIndexingSet of_half = MapOf(half);
-    for (OperandIndexing map : of_half) {
-      map.SetDimBounds(0, Interval::Closed(0, 1));
-      set.Add(std::move(map));
-    }
+  // Two maps that are one for any value, and one that is not: what is below a and at or above a, and
+  // what is below b.
+  OperandIndexingSet Below(int a, int b) {
+    OperandIndexingSet set;
+    set.Add(
+        Map("(d0){rt0} -> (d0), domain: d0 in [0, 9], rt0 in [0, 9], d0 - rt0 in [-9, -1]", {a}));
+    set.Add(Map("(d0){rt0} -> (d0), domain: d0 in [0, 9], rt0 in [0, 9], d0 - rt0 in [0, 9]", {a}));
+    set.Add(
+        Map("(d0){rt0} -> (9), domain: d0 in [0, 9], rt0 in [0, 9], d0 - rt0 in [-9, -1]", {b}));
+    set.Simplify();
     return set;
   }
 
-  std::unique_ptr<HloModule> module_;
+  static void Write(OperandIndexingSet* set) {
+    JoinOverValues(set);
+    WriteWithFewMaps(set);
+  }
+
+  // What is made of a union, which is what would be made of it alone; counts where it is made.
+  void Do(const OperandIndexingSet& set) {
+    OperandIndexingSet made = set;
+    alike_.Do(&made, [&](OperandIndexingSet* each) {
+      ++times_made_;
+      Write(each);
+    });
+    OperandIndexingSet alone = set;
+    Write(&alone);
+    // In any order.
+    EXPECT_EQ(made.size(), alone.size());
+    for (const OperandIndexing& map : alone) {
+      bool is_there = false;
+      for (const OperandIndexing& other : made) is_there = is_there || map == other;
+      EXPECT_TRUE(is_there) << map.ToString();
+    }
+  }
+
   mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+  HloModule module_;
+  std::vector<const HloInstruction*> scalars_;
+  AlikeUnions alike_;
+  int times_made_ = 0;
 };
 
-TEST_F(AlikeUnionsTest, WorkIsDoneOnceForUnionsThatDifferInWhatTheyAreReadFrom) {
-  AlikeUnions unions;
-  int times = 0;
-  const auto work = [&](OperandIndexingSet* set) {
-    ++times;
-    OperandIndexingSet narrowed;
-    for (OperandIndexing map : *set) {
-      map.SetDimBounds(0, Interval::Closed(1, 2));
-      narrowed.Add(std::move(map));
-    }
-    *set = std::move(narrowed);
-  };
-  OperandIndexingSet of_i = MapOf("at_i");
-  unions.Do(&of_i, work);
-  OperandIndexingSet of_j = MapOf("at_j");
-  unions.Do(&of_j, work);
-  EXPECT_EQ(times, 1);
-  OperandIndexingSet expected = MapOf("at_j");
-  work(&expected);
-  EXPECT_TRUE(of_j == expected);
-  EXPECT_FALSE(of_j == of_i);
+TEST_F(AlikeUnionsTest, WhatIsReadFromOtherArraysIsMadeOnce) {
+  Do(Below(0, 1));
+  Do(Below(0, 1));
+  Do(Below(0, 2));
+  Do(Below(1, 3));
+  EXPECT_EQ(times_made_, 1);
 }
 
-TEST_F(AlikeUnionsTest, ArraysOfOtherShapesAndInAnotherOrderAreNotAlike) {
-  AlikeUnions unions;
-  int times = 0;
-  const auto work = [&](OperandIndexingSet*) { ++times; };
-  for (const absl::string_view slice : {"at_i", "at_k"}) {
-    OperandIndexingSet set = MapOf(slice);
-    unions.Do(&set, work);
-    EXPECT_TRUE(set == MapOf(slice));
-  }
-  EXPECT_EQ(times, 2);
-  OperandIndexingSet forwards = Both("at_i", "at_j");
-  OperandIndexingSet backwards = Both("at_j", "at_i");
-  unions.Do(&forwards, work);
-  unions.Do(&backwards, work);
-  EXPECT_EQ(times, 4);
-  EXPECT_TRUE(backwards == Both("at_j", "at_i"));
+TEST_F(AlikeUnionsTest, SourcesInAnotherOrderAreNotAlike) {
+  Do(Below(0, 1));
+  Do(Below(1, 0));
+  EXPECT_EQ(times_made_, 2);
+}
+
+TEST_F(AlikeUnionsTest, OneSourceIsNotTwo) {
+  Do(Below(0, 1));
+  Do(Below(0, 0));
+  Do(Below(2, 2));
+  EXPECT_EQ(times_made_, 2);
+}
+
+TEST_F(AlikeUnionsTest, ArraysOfOtherShapesAreNotAlike) {
+  Do(Below(0, 1));
+  Do(Below(0, 4));
+  EXPECT_EQ(times_made_, 2);
+}
+
+TEST_F(AlikeUnionsTest, UnionsWithoutSourcesAreThemselves) {
+  OperandIndexingSet set;
+  set.Add(Map("(d0) -> (d0), domain: d0 in [0, 9]", {}));
+  Do(set);
+  Do(set);
+  set.Add(Map("(d0) -> (9 - d0), domain: d0 in [0, 9]", {}));
+  Do(set);
+  EXPECT_EQ(times_made_, 2);
 }
 
 }  // namespace

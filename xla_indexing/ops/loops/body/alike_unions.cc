@@ -29,7 +29,7 @@ RuntimeVarIndexings SourcesOf(const OperandIndexingSet& set) {
   return sources;
 }
 
-size_t NumberOf(const RuntimeVarIndexing& binding, const RuntimeVarIndexings& sources) {
+size_t NumberOfSource(const RuntimeVarIndexing& binding, const RuntimeVarIndexings& sources) {
   return static_cast<size_t>(llvm::lower_bound(sources, binding, ComesBefore) - sources.begin());
 }
 
@@ -49,13 +49,13 @@ void AlikeUnions::Do(OperandIndexingSet* set, Work work) {
     for (const RuntimeVarIndexing& binding : map.bindings()) kind.second.push_back(binding.shape());
   }
   kind.first = Renamed(*set, [&](RuntimeVarIndexing* binding) {
-    binding->leaf = static_cast<int64_t>(NumberOf(*binding, sources));
+    binding->leaf = static_cast<int64_t>(NumberOfSource(*binding, sources));
     binding->call_path.clear();
     binding->instruction = nullptr;
   });
   if (const auto known = done_.find(kind); known != done_.end()) {
     *set = Renamed(known->second.result, [&](RuntimeVarIndexing* binding) {
-      const RuntimeVarIndexing& source = sources[NumberOf(*binding, known->second.sources)];
+      const RuntimeVarIndexing& source = sources[NumberOfSource(*binding, known->second.sources)];
       binding->call_path = source.call_path;
       binding->instruction = source.instruction;
       binding->leaf = source.leaf;

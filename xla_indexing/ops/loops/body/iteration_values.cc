@@ -186,7 +186,7 @@ class ValuedWays {
   StepBudget budget_{kMaxValuedComposed};
 };
 
-bool IsCovered(const OperandIndexing& map, const OperandIndexingSet& set) {
+bool IsCoveredByOne(const OperandIndexing& map, const OperandIndexingSet& set) {
   return llvm::any_of(set, [&](const OperandIndexing& known) { return Covers(known, map); });
 }
 
@@ -216,7 +216,7 @@ class SharpenedLeaves {
     const auto [known, is_new] = with_one_change_.try_emplace(std::move(ways));
     if (!is_new) return known->second;
     const bool fits = ways_.ForEachAtEnd(steady_, *rests, [&](OperandIndexing map) {
-      if (!IsCovered(map, at_end)) at_end.Add(std::move(map));
+      if (!IsCoveredByOne(map, at_end)) at_end.Add(std::move(map));
       return at_end.size() <= kMaxValuedMaps;
     });
     if (!fits) return std::nullopt;
@@ -233,7 +233,7 @@ class SharpenedLeaves {
     const auto [known, is_new] = (then_any ? then_any_ : from_any_).try_emplace(std::move(ways));
     if (is_new) {
       known->second = ways_.ForEachAtEnd(
-          from, *rests, [&](const OperandIndexing& map) { return IsCovered(map, set); });
+          from, *rests, [&](const OperandIndexing& map) { return IsCoveredByOne(map, set); });
     }
     return known->second;
   }
