@@ -99,7 +99,7 @@ TEST_F(SpellingTest, DigitsAndStridesShow) {
            std::pair((D(0) * 6).floorDiv(5), "d0 + d0 floordiv 5"),
            std::pair((D(0) * 7 + D(1)).floorDiv(3), "(d0 * 7 + d1) floordiv 3"),
            std::pair((D(0) + D(1) * 128) % 36, "(d0 + d1 * 20) mod 36"),
-           std::pair((D(0) * 6 + D(1) * 4) % 8, "((d0 * 3 + d1 * 2) mod 4) * 2"),
+           std::pair((D(0) * 6 + D(1) * 4) % 8, "(d0 * 6 + d1 * 4) mod 8"),
            std::pair(((D(0) * 2 - D(1) * 4 + 1).floorDiv(3)) % 3,
                      "((d0 * 2 + d1 * 5 + 1) floordiv 3) mod 3"),
        }) {

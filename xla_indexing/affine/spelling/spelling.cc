@@ -1,6 +1,7 @@
 #include "xla_indexing/affine/spelling/spelling.h"
 
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -65,6 +66,18 @@ struct SpelledDivision {
     }
     dividend.AddScaled(taken, divisor);
     beside.SubtractScaled(taken, factor);
+  }
+
+  // k*(Y mod m) = (k*Y) mod (k*m), where Y has no coefficient of 1 or -1 that becomes longer.
+  void TakeFactor() {
+    const auto is_one = [](const Term& term) {
+      return term.coefficient == 1 || term.coefficient == -1;
+    };
+    const std::optional<int64_t> product = CheckedMul(factor, divisor);
+    if (!is_mod || factor <= 1 || !product || llvm::any_of(dividend.terms(), is_one)) return;
+    dividend.Scale(factor);
+    divisor = *product;
+    factor = 1;
   }
 
   // The coefficients become their residues in (-m/2, m/2].
@@ -192,6 +205,7 @@ struct Speller {
       division.TakeSymmetricResidues();
     } else {
       division.TakeWhatStandsBeside();
+      division.TakeFactor();
     }
     return division;
   }
@@ -206,7 +220,10 @@ bool IsSpelledAsIs(const QuasiAffineSum& sum) {
     const bool keeps_constant = dividend.constant() == 0 ||
                                 (dividend.constant() > 0 && sum.constant() == 0 &&
                                  dividend.constant() < term.atom->divisor);
-    return term.coefficient > 0 && keeps_constant && IsSpelledAsIs(dividend) &&
+    const bool keeps_factor =
+        term.atom->IsFloor() || term.coefficient == 1 ||
+        llvm::any_of(dividend.terms(), [](const AtomTerm& part) { return part.coefficient == 1; });
+    return term.coefficient > 0 && keeps_constant && keeps_factor && IsSpelledAsIs(dividend) &&
            llvm::none_of(dividend.terms(), [&](const AtomTerm& part) {
              return sum.CoefficientOf(part.atom) != 0;
            });
