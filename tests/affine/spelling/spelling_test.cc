@@ -215,8 +215,9 @@ TEST_F(SpellingTest, EvidentFormsAreGivenBack) {
     const auto range_of = [&](AffineExpr v) -> const Interval* { return &box[v == d0 ? 0 : 1]; };
     for (int64_t a = -2; a <= 2; ++a) {
       for (int64_t b = -2; b <= 2; ++b) {
-        for (const AffineExpr e : {D(0) * a + D(1) * b, D(1) * b + D(0) * a, D(0) * a + D(1) * b + 3,
-                                   D(0) * a + D(0) * b, D(0).floorDiv(2) * a + D(1) * b}) {
+        for (const AffineExpr e :
+             {D(0) * a + D(1) * b, D(1) * b + D(0) * a, D(0) * a + D(1) * b + 3,
+              D(0) * a + D(0) * b, D(0).floorDiv(2) * a + D(1) * b}) {
           if (!IsEvidentForm(e, range_of)) continue;
           ++evident;
           EXPECT_EQ(ToString(FormOf(e, box)), ToString(e));

@@ -20,8 +20,7 @@ AffineExpr AtomOfSummand(AffineExpr summand) {
 
 }  // namespace
 
-bool IsEvidentForm(AffineExpr expr,
-                   llvm::function_ref<const Interval*(AffineExpr)> range_of) {
+bool IsEvidentForm(AffineExpr expr, llvm::function_ref<const Interval*(AffineExpr)> range_of) {
   if (expr.getKind() == AffineExprKind::Constant) return true;
   AffineExpr next;  // the variable after the one that is looked at
   for (bool is_last = true; expr; is_last = false) {
@@ -36,7 +35,8 @@ bool IsEvidentForm(AffineExpr expr,
     const AffineExpr variable = AtomOfSummand(summand);
     if (!variable || !IsVariable(variable)) return false;
     const Interval* range = range_of(variable);
-    if (range == nullptr || range->IsPoint() || (next && !SummandLess(variable, next))) return false;
+    if (range == nullptr || range->IsPoint() || (next && !SummandLess(variable, next)))
+      return false;
     next = variable;
   }
   return true;

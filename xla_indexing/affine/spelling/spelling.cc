@@ -107,9 +107,8 @@ struct SpelledDivision {
     count(dividend);
     count(beside);
     nodes += factor == 1 ? 0 : 2;
-    const auto* leading = llvm::min_element(dividend.terms(), [](const Term& a, const Term& b) {
-      return SummandLess(a.atom, b.atom);
-    });
+    const auto* leading = llvm::min_element(
+        dividend.terms(), [](const Term& a, const Term& b) { return SummandLess(a.atom, b.atom); });
     return std::tuple(nodes, !IsDigit(), minuses, dividend.constant() != 0,
                       leading != dividend.terms().end() && leading->coefficient < 0);
   }
@@ -185,8 +184,8 @@ struct Speller {
     return !positive.valid() || negative.Order() < positive.Order() ? negative : positive;
   }
 
-  SpelledDivision SpellDivision(const AtomTerm& term, const QuasiAffineSum& dividend, int64_t factor,
-                                const LinearSum& beside, int64_t modulus) const {
+  SpelledDivision SpellDivision(const AtomTerm& term, const QuasiAffineSum& dividend,
+                                int64_t factor, const LinearSum& beside, int64_t modulus) const {
     const Atom& atom = *term.atom;
     SpelledDivision division{atom.IsMod(), atom.divisor,
                              Spell(dividend, atom.IsMod() ? atom.divisor : 0), factor, beside};
@@ -217,16 +216,15 @@ bool IsSpelledAsIs(const QuasiAffineSum& sum) {
   return llvm::all_of(sum.terms(), [&](const AtomTerm& term) {
     if (!IsDivision(*term.atom)) return true;
     const QuasiAffineSum& dividend = term.atom->written.dividend;
-    const bool keeps_constant = dividend.constant() == 0 ||
-                                (dividend.constant() > 0 && sum.constant() == 0 &&
-                                 dividend.constant() < term.atom->divisor);
+    const bool keeps_constant =
+        dividend.constant() == 0 || (dividend.constant() > 0 && sum.constant() == 0 &&
+                                     dividend.constant() < term.atom->divisor);
     const bool keeps_factor =
         term.atom->IsFloor() || term.coefficient == 1 ||
         llvm::any_of(dividend.terms(), [](const AtomTerm& part) { return part.coefficient == 1; });
     return term.coefficient > 0 && keeps_constant && keeps_factor && IsSpelledAsIs(dividend) &&
-           llvm::none_of(dividend.terms(), [&](const AtomTerm& part) {
-             return sum.CoefficientOf(part.atom) != 0;
-           });
+           llvm::none_of(dividend.terms(),
+                         [&](const AtomTerm& part) { return sum.CoefficientOf(part.atom) != 0; });
   });
 }
 

@@ -277,7 +277,8 @@ QuasiAffineSum FormToWrite(SimplifierState& state, const QuasiAffineSum& sum) {
 mlir::AffineExpr WriteCanonically(SimplifierState& state, const QuasiAffineSum& sum,
                                   mlir::AffineExpr from) {
   const QuasiAffineSum best = FormToWrite(state, sum);
-  if (!best.valid() || (!state.known.HasFacts() && IsSpelledAsIs(best))) return state.writer.Write(best, from);
+  if (!best.valid() || (!state.known.HasFacts() && IsSpelledAsIs(best)))
+    return state.writer.Write(best, from);
   const mlir::AffineExpr spelled = Spell(best, state.known, state.writer.context());
   if (!spelled) return state.writer.Write(best, from);
   if (state.tracer.is_on()) {
