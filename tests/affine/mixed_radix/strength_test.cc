@@ -163,7 +163,7 @@ TEST_F(StrengthTest, AllExpressionsWithParametersUpToFour) {
       }
     }
   }
-  ExpectShares(0.9999, 0.989);
+  ExpectShares(0.9996, 0.969);
 }
 
 TEST_F(StrengthTest, RandomExpressionsWithParametersUpToTwelve) {

@@ -62,7 +62,7 @@ TEST_F(ResiduesTest, SumsHaveTheFewestSummandsThatResiduesAllow) {
 // d0 is 0 or 2, so that (d0 + 1) mod 3 is 1 or 0.
 TEST_F(ResiduesTest, TheResidueLeavesTheDividend) {
   EXPECT_EQ(Simplified((D(0) + 1).floorDiv(2), Congruence::Of(0, 2)), "d0 floordiv 2");
-  EXPECT_EQ(Simplified((D(0) + 1).floorDiv(2), Congruence::Of(1, 2)), "(d0 + 1) floordiv 2");
+  EXPECT_EQ(Simplified((D(0) + 1).floorDiv(2), Congruence::Of(1, 2)), "d0 floordiv 2 + 1");
   EXPECT_EQ(Simplified((D(0) + 2).floorDiv(6), Congruence::Of(2, 3)), "(d0 + 1) floordiv 6");
 }
 

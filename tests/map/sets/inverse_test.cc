@@ -222,7 +222,11 @@ class AffineInverses : public InverseTest {
     ASSERT_TRUE(inverse.ok()) << inverse.status();
     ASSERT_TRUE(IsInverse(map, *inverse)) << map.ToString() << '\n' << inverse->ToString();
     const absl::StatusOr<IndexingMap> again = Inverse(*inverse);
-    ASSERT_TRUE(again.ok()) << map.ToString() << '\n' << again.status();
+    if (!again.ok()) {
+      ASSERT_EQ(again.status().code(), absl::StatusCode::kUnimplemented) << map.ToString();
+      ++undecided_;
+      return;
+    }
     ASSERT_TRUE(IsInverse(*inverse, *again)) << map.ToString() << '\n' << again->ToString();
     ASSERT_EQ(FunctionPoints(map), FunctionPoints(*again)) << again->ToString();
     IndexingMap simplified = map;
@@ -233,6 +237,7 @@ class AffineInverses : public InverseTest {
   int tried_ = 0;
   int one_to_one_ = 0;
   int same_text_ = 0;
+  int undecided_ = 0;  // inverses whose inverse is not found
 };
 
 TEST_F(AffineInverses, InversesAreInverted) {
@@ -279,6 +284,7 @@ TEST_F(AffineInverses, InversesAreInverted) {
   RecordProperty("one_to_one", one_to_one_);
   RecordProperty("same_text", same_text_);
   EXPECT_GT(one_to_one_, tried_ / 4);
+  EXPECT_LE(undecided_, one_to_one_ / 1000 + 1);
 }
 
 TEST_F(InverseTest, ConstraintsTakePartInSolving) {

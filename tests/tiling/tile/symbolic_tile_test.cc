@@ -165,6 +165,17 @@ TEST_F(SymbolicTileTest, TheTileOfAReverseFalls) {
   EXPECT_EQ(StrideMapText(tile), "(t0) -> (-1)");
 }
 
+// Also where the digit is given as a mod of a negative multiple.
+TEST_F(SymbolicTileTest, TheTileOfADigitThatIsReversedFalls) {
+  auto map = ParseIndexingMap("(d0) -> (d0 floordiv 6, (d0 * 5 + 5) mod 6), domain: d0 in [0, 29]",
+                              &context_);
+  ASSERT_TRUE(map.ok()) << map.status();
+  map->Simplify();
+  const SymbolicTile tile = SymbolicTile::OfMap(*map).value();
+  EXPECT_EQ(OffsetMapText(tile), "(k0)[t0] -> ((k0 * t0) floordiv 6, -((k0 * t0) mod 6) + 5)");
+  EXPECT_EQ(SizeMapText(tile), "(t0) -> (t0 ceildiv 6, min(t0, 6))");
+}
+
 TEST_F(SymbolicTileTest, TheTileOfAStridedSliceHasItsStride) {
   const SymbolicTile tile = Tile("(d0) -> (d0 * 3 + 2), domain: d0 in [0, 9]");
   EXPECT_EQ(Text(tile.TileAt({4}, {1})), "14 size 4 stride 3; exact");

@@ -5,7 +5,7 @@
 //
 //   c*(Q + floor(Y/a)) = c*floor((a*Q + Y)/a)                      c divides all coefficients
 //
-// Z + phi(x) of one variable x with few values is looked at value by value (values_in_turn.h).
+// Z + phi(x) of one variable x with few values is looked at value by value (values_on_interval.h).
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/expr/nested.h"
 #include "xla_indexing/affine/normal_form/rules.h"
-#include "xla_indexing/affine/normal_form/values_in_turn.h"
+#include "xla_indexing/affine/normal_form/values_on_interval.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/question_budget.h"
 

@@ -7,7 +7,6 @@
 //   dividend_rules.cc   X as m*Q + R, and splits of R          SplitAsItComes, ..
 //   atom_rules.cc       floors and mods that no rule takes apart
 //   sum_forms.cc        the ways to write a sum                ShortestForm, ..
-//   one_sum_forms.cc    the ways to write a function of one sum of variables
 //   range.cc            intervals of sums                      RangeOf
 //
 // A sum in which a number would not fit int64, and one that takes more work than there is, is
@@ -68,27 +67,15 @@ const Atom* MakeModAtom(SimplifierState& state, Division& division);
 // the sum itself and not a copy.
 const QuasiAffineSum& ShortestForm(SimplifierState& state, const QuasiAffineSum& mod_free_form);
 const QuasiAffineSum& FormOfDigits(SimplifierState& state, const QuasiAffineSum& mod_free_form);
-// Adds the forms of a function of one sum of variables that have at most two divisions, neither in the
-// other: those of one division if there are any. They are found from its values, so that equal
-// functions have the same ones.
-void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum,
-                      llvm::SmallVectorImpl<QuasiAffineSum>& forms);
 // The intersection of what the terms of all forms say.
 Interval RangeOfForms(SimplifierState& state, const QuasiAffineSum& mod_free_form);
 // The shortest form of any sum, in summand order.
 QuasiAffineSum FormToWrite(SimplifierState& state, const QuasiAffineSum& sum);
-// The expression of any sum: of its forms with the fewest divisions that with the shortest spelling
+// The expression of any sum: its shortest form in the one spelling of that
 // (affine/spelling/spelling.h). `from`, which may be null, where that is the result; null for an
 // invalid sum and past the bounds of affine/expr/build.h.
-struct WrittenSum {
-  mlir::AffineExpr expr;
-  // Nothing that equals it can be shorter: there is one form, in which every variable stands in one
-  // place.
-  bool is_least = false;
-  // All other forms of the sum have more divisions.
-  bool has_one_form = false;
-};
-WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir::AffineExpr from);
+mlir::AffineExpr WriteCanonically(SimplifierState& state, const QuasiAffineSum& sum,
+                                  mlir::AffineExpr from);
 
 // --- Ranges
 

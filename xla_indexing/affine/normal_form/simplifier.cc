@@ -47,25 +47,35 @@ ExprSimplifier::~ExprSimplifier() { InstancePool<SimplifierState>::GiveBack(std:
 
 AffineExpr ExprSimplifier::Simplify(AffineExpr e, bool* is_settled) {
   const QuasiAffineSum sum = Evaluate(e);
-  const auto [result, is_least, has_one_form] = WriteShortest(*state_, sum, e);
-  if (is_settled != nullptr) {
-    *is_settled = !result || result == e || is_least ||
-                  (has_one_form && state_->known.IsBox() && Evaluate(result) == sum);
+  const AffineExpr result = WriteCanonically(*state_, sum, e);
+  if (!result || result == e) {
+    if (is_settled != nullptr) *is_settled = true;
+    return e;
   }
-  if (!result || result == e) return e;
-  if (is_least) return result;
+  const AffineExpr kept = ShorterAsItWas(e, sum, result);
+  if (is_settled != nullptr) *is_settled = kept || Evaluate(result) == sum;
+  return kept ? kept : result;
+}
+
+// The expression as it is, with its summands in order, where it has fewer divisions than the result, or is
+// shorter than a result that another sum is made of; otherwise null.
+AffineExpr ExprSimplifier::ShorterAsItWas(AffineExpr e, const QuasiAffineSum& sum,
+                                          AffineExpr result) {
   const ExprSize size = SizeOf(result);
   const ExprSize given = SizeOf(e);
   // With constraints, divisions in divisions can be equal and not have one sum.
   const auto may_be_kept = [&](const ExprSize& kept) {
     return kept < size || (kept == size && !state_->known.IsBox() && DivisionDepth(result) > 1);
   };
-  if (!may_be_kept(given) || MentionsMore(e, result)) return result;
+  if (!may_be_kept(given) || MentionsMore(e, result) ||
+      (given.divisions == size.divisions && Evaluate(result) == sum)) {
+    return {};
+  }
   AffineExpr same = Sorted(e);
   // MLIR may make two divisions of one that it is shown.
   if (!same || SizeOf(same).divisions > given.divisions) same = e;
   // The value of a variable that has only one may be a greater constant.
-  if (!may_be_kept(SizeOf(same)) || !ComesBefore(same, result)) return result;
+  if (!may_be_kept(SizeOf(same)) || !ComesBefore(same, result)) return {};
   if (state_->tracer.is_on()) {
     state_->tracer.AddStep({"the form is longer: as it was", result, same});
   }
@@ -173,7 +183,7 @@ QuasiAffineSum ExprSimplifier::EvaluateDividend(AffineExpr dividend) {
 }
 
 AffineExpr ExprSimplifier::ToExpr(const QuasiAffineSum& sum) {
-  return WriteShortest(*state_, sum, {}).expr;
+  return WriteCanonically(*state_, sum, {});
 }
 
 Interval ExprSimplifier::RangeOf(const QuasiAffineSum& sum) {

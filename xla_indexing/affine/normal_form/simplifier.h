@@ -66,8 +66,8 @@ class ExprSimplifier {
 
   mlir::MLIRContext* context() const { return context_; }
 
-  // The normal form of `e`; `e` itself, with its summands in order, where the form would be longer
-  // (affine/expr/expr_size.h). Sets `is_settled` where simplifying the result anew would change
+  // The normal form of `e`; `e` itself, with its summands in order, where that has fewer divisions, or is
+  // shorter (affine/expr/expr_size.h) than a form that would not be simplified to itself. Sets `is_settled` where simplifying the result anew would change
   // nothing, as far as that is known without doing it.
   mlir::AffineExpr Simplify(mlir::AffineExpr e, bool* is_settled = nullptr);
 
@@ -112,6 +112,8 @@ class ExprSimplifier {
  private:
   QuasiAffineSum EvaluateDivision(mlir::AffineExpr division);
   QuasiAffineSum EvaluateDividend(mlir::AffineExpr dividend);
+  mlir::AffineExpr ShorterAsItWas(mlir::AffineExpr e, const QuasiAffineSum& sum,
+                                  mlir::AffineExpr result);
   mlir::AffineExpr Sorted(mlir::AffineExpr e);
 
   mlir::MLIRContext* context_;

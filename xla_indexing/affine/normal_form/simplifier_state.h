@@ -8,7 +8,6 @@
 
 #include "absl/container/node_hash_map.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/expr/quasi_affine_sum.h"
 #include "xla_indexing/affine/normal_form/assumptions.h"
@@ -49,7 +48,6 @@ class WorkLimit {
 // The forms of one sum without mods (sum_forms.cc).
 struct SumForms {
   QuasiAffineSum shortest;
-  llvm::SmallVector<QuasiAffineSum, 2> of_fewest_divisions;
   QuasiAffineSum digits;
   Interval range = Interval::All();
 };

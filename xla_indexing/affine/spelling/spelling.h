@@ -1,46 +1,45 @@
-// The shortest way to write a sum of floors and mods.
+// The one way in which a sum of floors and mods is written.
 //
 // Mathematics. A floor or a mod can be spelled with any dividend that differs by multiples of its
-// divisor, and with either sign. For all integers z_i and c, and with sums a_i of variables,
+// divisor, and with either sign. With Z any integer combination of variables and 1,
 //
-//   floor(Y / m) = floor((Y + m*Z) / m) - Z            Z = c + z_1*a_1 + z_2*a_2 + ..
-//   floor(Y / m) = Z - 1 - floor((m*Z - Y - 1) / m)
-//   k*p*(Y mod m) + k*c = k*((p*Y + c + p*m*Z) mod (p*m))                       c in [0, p - 1]
-//   Y mod m      = m - 1 - (m*Z - Y - 1) mod m
+//   floor(Y / m) = floor((Y + m*Z) / m) - Z                 Y mod m = (Y + m*Z) mod m
+//   floor(Y / m) = -floor((-Y - 1) / m) - 1                 Y mod m = m - 1 - (-Y - 1) mod m
 //
-// and where Y = r (mod g) and g divides m, floor(Y / m) = floor((Y + j) / m) for j in [-r, g - 1 - r].
-// What leaves a dividend joins the sum that the floor stands in; in the dividend of a mod the residues
-// of coefficients count. The spellings of a sum are what comes from choosing Z and the sign of each
-// division in it. Once the signs are chosen, the size of a spelling (affine/expr/expr_size.h) is a
-// sum over the variables and the constant, so that each of them is decided by itself:
+// Y comes with its coefficients as the normal form has them (affine/normal_form/division.h), and is
+// spelled with a constant in [0, m - 1], or without one where Y = r (mod g), g divides m, and the constant
+// moves Y by less than g. Then each division, in summand order,
 //
-//   in a dividend    residues in [0, m - 1] and [-m, -1]; of a constant, some more to each side
-//   in the sum       what its dividends leave, or, by one floor that takes the rest, 0 or 1
+//   - takes into its dividend, where it is a floor, what stands beside it of the dividend's variables, and
+//     of the constant if the dividend has one; but a digit v floordiv m not the v of v + k*floor(v / m). The
+//     dividend of a quotient without remainder has coefficients in (-m/2, m/2] instead;
+//   - takes a factor above 1 in, where it is a mod and no coefficient in the dividend is 1 or -1:
+//     k*(Y mod m) = (k*Y) mod (k*m);
+//   - has the sign with which there are fewer nodes (affine/expr/expr_size.h); then that of a digit; then
+//     fewer minus signs; then no constant in the dividend; then a leading coefficient above 0.
+//
+// In a mod, a negated dividend has coefficients in [0, m - 1], unless all are -1.
 //
 //   d1*3 + floor((d0 + d1*20) / 36)      is written     (d0 + d1 * 128) floordiv 36
 //   floor((d0 + 63) / 5) - 12                           (d0 + 3) floordiv 5
-//   -((d0 + 5) mod 6) + 5                               (d0 * 5) mod 6
+//   -(d0 mod 6) + 5                                     -(d0 mod 6) + 5
+//   -((d0 + 3) mod 4) + 3                               (-d0) mod 4
 #ifndef XLA_INDEXING_AFFINE_SPELLING_SPELLING_H_
 #define XLA_INDEXING_AFFINE_SPELLING_SPELLING_H_
 
-#include <cstdint>
-
-#include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/expr/quasi_affine_sum.h"
 #include "xla_indexing/affine/normal_form/assumptions.h"
 
 namespace xla_indexing::internal {
 
-// Whether the spelling of the sum with its atoms as they are is the shortest one at first sight: no
-// variable stands in two places, and nothing would become shorter with another sign.
-bool IsSpelledShortest(const QuasiAffineSum& sum);
+// Whether the sum is spelled with the dividends of its atoms as they are, at first sight.
+bool IsSpelledAsIs(const QuasiAffineSum& sum);
 
-// The shortest spelling of equal sums, and of those that are equally short the one that is first in
-// dictionary order. Null where that is the first sum as it is, where there are too many divisions to
-// choose from, and where numbers do not fit int64.
-mlir::AffineExpr ShortestSpelling(llvm::ArrayRef<QuasiAffineSum> forms, const Assumptions& known,
-                                  mlir::MLIRContext* context);
+// The spelling of a sum, which is in summand order. Null where numbers do not fit int64, and where MLIR
+// makes something else of a division.
+mlir::AffineExpr Spell(const QuasiAffineSum& sorted, const Assumptions& known,
+                       mlir::MLIRContext* context);
 
 }  // namespace xla_indexing::internal
 

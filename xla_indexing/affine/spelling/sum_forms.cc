@@ -6,11 +6,9 @@
 //
 // The forms that come from such steps are compared: the shortest is the one with the fewest floors
 // and mods, those in dividends counted, then the fewest summands, then the smallest coefficients.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -50,9 +48,6 @@ Cost CostOf(const QuasiAffineSum& sum) {
 
 using Forms = llvm::SmallVector<QuasiAffineSum, 8>;
 
-// So many forms are compared by their shortest spelling.
-constexpr size_t kMaxSpelled = 6;
-
 // Looks for the forms of a sum without mods.
 class FormSearch {
  public:
@@ -70,17 +65,11 @@ class FormSearch {
 
   SumForms Best() const {
     SumForms best;
-    size_t fewest_divisions = std::numeric_limits<size_t>::max();
     const QuasiAffineSum* digits = nullptr;
     const QuasiAffineSum* shortest = nullptr;
     Cost digits_cost;
     Cost shortest_cost;
     const auto take_if_shorter = [&](const QuasiAffineSum& form, const Cost& cost) {
-      if (cost.divisions < fewest_divisions) best.of_fewest_divisions.clear();
-      fewest_divisions = std::min(fewest_divisions, cost.divisions);
-      if (cost.divisions == fewest_divisions && best.of_fewest_divisions.size() < kMaxSpelled) {
-        best.of_fewest_divisions.push_back(form);
-      }
       if (shortest != nullptr && cost.Length() >= shortest_cost.Length()) return;
       shortest = &form;
       shortest_cost = cost;
@@ -285,116 +274,20 @@ QuasiAffineSum FormToWrite(SimplifierState& state, const QuasiAffineSum& sum) {
   return best;
 }
 
-namespace {
-
-// A floor that is only written, with the shortest form of its dividend; null where it would nest too
-// deep, or where nothing is left to be divided.
-const Atom* WrittenFloor(SimplifierState& state, const QuasiAffineSum& dividend, int64_t divisor) {
-  if (!dividend.valid() || !state.work.Take(dividend.terms().size())) return nullptr;
-  Atom& floor = *state.atoms.New();
-  floor.kind = Atom::Kind::kFloor;
-  floor.divisor = divisor;
-  floor.written.dividend = FormToWrite(state, dividend);
-  if (!floor.written.dividend.valid() || floor.written.dividend.IsConstant()) return nullptr;
-  floor.written.divisions = 1;
-  for (const AtomTerm& term : floor.written.dividend.terms()) {
-    floor.written.divisions += term.atom->written.divisions;
-  }
-  return &floor;
-}
-
-// A floor T takes another division A of the sum into its dividend, so that A stands there alone:
-//
-//   t*T + t*z*A = t*floor((Y + m*z*A) / m)                         T = floor(Y / m)
-//   t*T + t*z*A = t*floor((X + n*z*A) / n)                         T = floor(X / n), A is in X
-//
-// Adds the forms that come from one such step each.
-constexpr size_t kMostNested = 12;
-void AddNestedForms(SimplifierState& state, const QuasiAffineSum& sum, size_t most,
-                    llvm::SmallVectorImpl<QuasiAffineSum>& forms) {
-  const auto add = [&](const AtomTerm& taker, const AtomTerm& taken, QuasiAffineSum dividend,
-                       int64_t divisor) {
-    const std::optional<int64_t> z = ExactQuotient(taken.coefficient, taker.coefficient);
-    const std::optional<int64_t> multiple = z ? CheckedMul(*z, divisor) : std::nullopt;
-    if (!multiple || forms.size() >= most) return;
-    dividend.AddScaled(QuasiAffineSum::Of(taken.atom), *multiple);
-    Join(state, dividend);
-    const Atom* floor = WrittenFloor(state, dividend, divisor);
-    if (floor == nullptr) return;
-    QuasiAffineSum nested = sum;
-    nested.RemoveTerm(taker.atom);
-    nested.RemoveTerm(taken.atom);
-    nested.AddNewTerm(floor, taker.coefficient);
-    forms.push_back(std::move(nested));
-  };
-  for (const AtomTerm& taker : sum.terms()) {
-    if (!taker.atom->IsFloor()) continue;
-    for (const AtomTerm& taken : sum.terms()) {
-      const bool is_division = taken.atom->IsFloor() || taken.atom->IsMod();
-      if (!is_division || taken.atom == taker.atom ||
-          !ExactQuotient(taken.coefficient, taker.coefficient)) {
-        continue;
-      }
-      const int64_t m = taker.atom->divisor;
-      add(taker, taken, taker.atom->dividend, m);
-      if (!taken.atom->IsFloor() || taken.atom->divisor >= m || m % taken.atom->divisor != 0) {
-        continue;
-      }
-      QuasiAffineSum quotient = FloorDivide(state, taker.atom->dividend, taken.atom->divisor);
-      if (quotient.valid() && quotient.CoefficientOf(taken.atom) != 0) {
-        add(taker, taken, std::move(quotient), m / taken.atom->divisor);
-      }
-    }
-  }
-}
-
-// Whether all other forms of the sum have more divisions. A step for the only floor of a sum adds a
-// mod, and the floor itself stays unless its divisor divides what multiplies it.
-bool HasOneForm(const SimplifierState& state, const QuasiAffineSum& sum) {
-  if (IsOfDistinctNumbers(sum)) return true;
-  if (!state.known.IsBox() || HasMod(sum)) return false;
-  const auto is_floor = [](const AtomTerm& term) { return term.atom->IsFloor(); };
-  const AtomTerm* floor = llvm::find_if(sum.terms(), is_floor);
-  return llvm::count_if(sum.terms(), is_floor) == 1 && floor->atom->is_irreducible &&
-         !IsMultipleOfDivisor(*floor);
-}
-
-}  // namespace
-
-WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir::AffineExpr from) {
+mlir::AffineExpr WriteCanonically(SimplifierState& state, const QuasiAffineSum& sum,
+                                  mlir::AffineExpr from) {
   const QuasiAffineSum best = FormToWrite(state, sum);
-  if (!best.valid() || IsLinear(best)) return {state.writer.Write(best, from), best.valid()};
-  const bool has_one_form = HasOneForm(state, best);
-  if (IsSpelledShortest(best)) return {state.writer.Write(best, from), has_one_form, has_one_form};
-  llvm::SmallVector<QuasiAffineSum, 8> forms;
-  const size_t divisions = CostOf(best).divisions;
-  if (divisions > 1 && !has_one_form) AddFormsOfValues(state, sum, forms);
-  // A form of one division, if there is one, is found from the values.
-  const bool is_found = divisions > 1 && forms.size() == 1 && CostOf(forms[0]).divisions <= 1;
-  if (!is_found) forms.push_back(best);
-  if (!has_one_form && !IsOff(Engine::kSumForms)) {
-    for (size_t i = 0, found = forms.size(); i < found; ++i) {
-      const QuasiAffineSum mod_free_form = ModFreeForm(forms[i]);
-      if (!mod_free_form.valid() || !MayHaveOtherForms(mod_free_form)) continue;
-      for (const QuasiAffineSum& form : FormsOf(state, mod_free_form).of_fewest_divisions) {
-        if (!llvm::is_contained(forms, form)) forms.push_back(form);
-      }
-    }
-    const size_t most = forms.size() + kMostNested;
-    for (size_t i = 0, flat = forms.size(); i < flat; ++i) {
-      AddNestedForms(state, QuasiAffineSum(forms[i]), most, forms);
-    }
-  }
-  forms[0].Sort();
-  const mlir::AffineExpr spelled = ShortestSpelling(forms, state.known, state.writer.context());
-  if (!spelled) return {state.writer.Write(forms[0], from), false, has_one_form};
+  if (!best.valid() || (!state.known.HasFacts() && IsSpelledAsIs(best)))
+    return state.writer.Write(best, from);
+  const mlir::AffineExpr spelled = Spell(best, state.known, state.writer.context());
+  if (!spelled) return state.writer.Write(best, from);
   if (state.tracer.is_on()) {
     const mlir::AffineExpr before = state.writer.Write(best, from);
     if (before && before != spelled) {
-      state.tracer.AddStep({"the shortest spelling of divisions", before, spelled});
+      state.tracer.AddStep({"the spelling of divisions", before, spelled});
     }
   }
-  return {spelled, false, has_one_form};
+  return spelled;
 }
 
 }  // namespace xla_indexing::internal

@@ -30,7 +30,6 @@ using internal::Combined;
 using internal::CombineResidues;
 using internal::ConstraintState;
 using internal::Equalities;
-using internal::EvidentFormOf;
 using internal::ExprSimplifier;
 using internal::GivesName;
 using internal::HasIntegerPointWithoutPresburger;
@@ -214,16 +213,12 @@ bool IndexingMap::SimplifyResults(RuleTrace* trace, bool* is_settled) {
       simplified.push_back(result);
       continue;
     }
-    // Rules are recorded where they are used.
-    AffineExpr form = trace == nullptr ? EvidentFormOf(result, range_of) : AffineExpr();
-    bool result_is_settled = static_cast<bool>(form);
-    if (!form) {
-      if (!simplifier) {
-        simplifier.emplace(context(), DimBounds(), SymbolBounds());
-        simplifier->TraceTo(trace);
-      }
-      form = simplifier->Simplify(result, &result_is_settled);
+    if (!simplifier) {
+      simplifier.emplace(context(), DimBounds(), SymbolBounds());
+      simplifier->TraceTo(trace);
     }
+    bool result_is_settled = false;
+    const AffineExpr form = simplifier->Simplify(result, &result_is_settled);
     simplified.push_back(form);
     if (result_is_settled || !*is_settled || stays(form)) continue;
     simplifier->TraceTo(nullptr);

@@ -93,10 +93,6 @@ void MapBuilder::Simplify(llvm::MutableArrayRef<AffineExpr> exprs) const {
   std::optional<ExprSimplifier> simplifier;
   for (AffineExpr& expr : exprs) {
     if (!expr || IsEvidentForm(expr, range_of)) continue;
-    if (const AffineExpr form = EvidentFormOf(expr, range_of)) {
-      expr = form;
-      continue;
-    }
     if (!simplifier) simplifier.emplace(context_, dims, symbols);
     expr = simplifier->Simplify(expr);
   }
