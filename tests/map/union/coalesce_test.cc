@@ -44,8 +44,7 @@ class CoalesceTest : public ::testing::Test {
     return map;
   }
   // The union as text; empty if it is not found.
-  std::string United(const std::string& a, const std::string& b,
-                     Witness witness = Witness::kAny) {
+  std::string United(const std::string& a, const std::string& b, Witness witness = Witness::kAny) {
     const std::optional<IndexingMap> map = Coalesced(Map(a), Map(b), witness);
     return map ? map->ToString() : "";
   }
@@ -80,17 +79,15 @@ TEST_F(CoalesceTest, ResidueClassesOfAVariableAreOne) {
 }
 
 TEST_F(CoalesceTest, ResidueClassesOfASumAreOne) {
-  const std::string text =
-      "(d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 7], (d0 + d1 * 3";
+  const std::string text = "(d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 7], (d0 + d1 * 3";
   EXPECT_EQ(United(text + ") mod 2 in [0, 0]", text + " + 1) mod 2 in [0, 0]"),
             "(d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 7]");
 }
 
 TEST_F(CoalesceTest, WhatFollowsFromTheRestIsNoHindrance) {
-  EXPECT_EQ(
-      United("(d0)[s0] -> (s0), domain: d0 in [1, 4], s0 in [0, 3], d0 - s0 in [1, 4]",
-             "(d0) -> (d0), domain: d0 in [0, 4]"),
-      "(d0)[s0] -> (s0), domain: d0 in [0, 4], s0 in [0, 4], d0 - s0 in [0, 4]");
+  EXPECT_EQ(United("(d0)[s0] -> (s0), domain: d0 in [1, 4], s0 in [0, 3], d0 - s0 in [1, 4]",
+                   "(d0) -> (d0), domain: d0 in [0, 4]"),
+            "(d0)[s0] -> (s0), domain: d0 in [0, 4], s0 in [0, 4], d0 - s0 in [0, 4]");
 }
 
 TEST_F(CoalesceTest, ARowJoinsARange) {
@@ -141,8 +138,7 @@ std::vector<std::string> SmallPieces() {
             ", (d0 + s0) mod 2 in [0, 0]", ", (d0 + s0 + 1) mod 2 in [0, 0]",
             ", d0 mod 4 in [0, 0]", ", (d0 + 2) mod 4 in [0, 0]", ", d0 mod 3 in [0, 0]",
             ", d0 mod 2 in [0, 0], d0 - s0 in [0, 4]"}) {
-        texts.push_back(
-            absl::StrCat("(d0)[s0] -> (s0), domain: d0 in ", d0, ", s0 in ", s0, atom));
+        texts.push_back(absl::StrCat("(d0)[s0] -> (s0), domain: d0 in ", d0, ", s0 in ", s0, atom));
       }
     }
   }

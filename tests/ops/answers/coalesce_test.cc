@@ -216,7 +216,7 @@ constexpr char kRow[] =
 
 TEST_F(ShapeTest, WhoeverReadsARowReadsItsElements) {
   EXPECT_TRUE(Covers(Parse(kRow),
-                       Parse("(d0, d1) -> (d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"), to_));
+                     Parse("(d0, d1) -> (d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"), to_));
   EXPECT_FALSE(Covers(
       Parse(kRow), Parse("(d0, d1) -> (3 - d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"), to_));
 }
@@ -237,10 +237,8 @@ TEST_F(ShapeTest, AxesOfUnboundedSizeAreReadWholeByUnboundedRangesOnly) {
   Shape to = Shape::Scalar(ElementType::kF32);
   to.AddDimension(Shape::kUnboundedSize, /*is_dynamic=*/true);
   const OperandIndexing element = Parse("(d0) -> (d0), domain: d0 in [0, 9]");
-  EXPECT_FALSE(
-      Covers(Parse("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3]"), element, to));
-  EXPECT_TRUE(
-      Covers(Parse("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, inf]"), element, to));
+  EXPECT_FALSE(Covers(Parse("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3]"), element, to));
+  EXPECT_TRUE(Covers(Parse("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, inf]"), element, to));
 }
 
 TEST_F(ShapeTest, SetsKeepWhatIsNotCovered) {

@@ -77,11 +77,11 @@ class Choice {
   // Whether each range of a is one of b, plus a number.
   bool IsOfRanges() const {
     return llvm::all_of(llvm::ArrayRef(chosen_).drop_front(first_), [&](AffineExpr expr) {
-             const LinearSum sum = LinearSum::FromExpr(expr);
-             if (!sum.valid() || sum.terms().size() != 1) return false;
-             const auto range = llvm::dyn_cast<mlir::AffineSymbolExpr>(sum.terms()[0].atom);
-             return range && static_cast<int>(range.getPosition()) < b_.num_ranges;
-           });
+      const LinearSum sum = LinearSum::FromExpr(expr);
+      if (!sum.valid() || sum.terms().size() != 1) return false;
+      const auto range = llvm::dyn_cast<mlir::AffineSymbolExpr>(sum.terms()[0].atom);
+      return range && static_cast<int>(range.getPosition()) < b_.num_ranges;
+    });
   }
 
  private:
@@ -188,8 +188,8 @@ bool IsWithin(const Piece& b, Piece piece, AffineExpr atom, const Progression& v
 
 // Whether b has all of `hull`, which is `a` but for the cut atoms, that is not in a; `first` is the
 // first of these whose outside is looked at.
-bool HasWhatHullAdds(const Piece& hull, const Piece& a, const Piece& b,
-                     llvm::ArrayRef<size_t> cut, size_t first) {
+bool HasWhatHullAdds(const Piece& hull, const Piece& a, const Piece& b, llvm::ArrayRef<size_t> cut,
+                     size_t first) {
   Piece left = hull;
   for (size_t n = 0; n < cut.size(); ++n) {
     const size_t i = n == 0 ? first : cut[n] == first ? cut[0] : cut[n];

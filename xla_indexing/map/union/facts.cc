@@ -102,8 +102,7 @@ void Facts::NarrowBySums() {
       for (const Term& term : sum.terms()) {
         if (term.atom != of.atom) rest = rest.Sub(values_of(term.atom).Mul(term.coefficient));
       }
-      Narrow(CoordinateOf(of.atom) - 1,
-             {rest.PreimageOfMul(of.coefficient), Congruence::All()});
+      Narrow(CoordinateOf(of.atom) - 1, {rest.PreimageOfMul(of.coefficient), Congruence::All()});
     }
   }
 }
@@ -195,6 +194,14 @@ bool Facts::IsZero(const LinearSum& sum) {
   });
   // Variables that are independent do not cancel.
   if (!may_cancel && !sum.terms().empty()) return false;
+  const LinearSum simple = Simplify(sum);
+  if (simple.valid() && simple.terms().empty()) return simple.constant() == 0;
+  // Only sums say more than the normal form, whose range would take long.
+  const bool may_say_more = llvm::any_of(sums_, [&](const Known& known) {
+    return llvm::any_of(known.sum.terms(),
+                        [&](const Term& term) { return simple.CoefficientOf(term.atom) != 0; });
+  });
+  if (!may_say_more) return false;
   return ValuesOf(sum).interval == Interval::Point(0);
 }
 

@@ -23,8 +23,8 @@ Piece::Piece(const IndexingMap& map)
       num_symbols(map.num_symbols()),
       results(map.results()) {
   for (const xla_indexing::Variable& dim : map.dims()) {
-    atoms.push_back({Variable(static_cast<int>(atoms.size())),
-                     Progression::Of(dim.bounds, Congruence::All())});
+    atoms.push_back(
+        {Variable(static_cast<int>(atoms.size())), Progression::Of(dim.bounds, Congruence::All())});
   }
   for (const xla_indexing::Variable& symbol : map.symbols()) {
     atoms.push_back({Variable(static_cast<int>(atoms.size())),

@@ -206,10 +206,9 @@ std::optional<OperandIndexing> UnionMember::Coalesced(UnionMember& other, Witnes
     return std::nullopt;
   }
   const std::optional<Piece> both =
-      b.bindings().empty()
-          ? Coalesce(piece(), other.piece(), witness, &other.facts())
-          : Coalesce(WithSources(piece(), map_), WithSources(other.piece(), b), witness,
-                     &other.facts());
+      b.bindings().empty() ? Coalesce(piece(), other.piece(), witness, &other.facts())
+                           : Coalesce(WithSources(piece(), map_), WithSources(other.piece(), b),
+                                      witness, &other.facts());
   return both ? FromPiece(*both, map_) : std::nullopt;
 }
 

@@ -20,7 +20,7 @@ namespace xla_indexing {
 namespace {
 
 // Steps of a question (base/question_budget.h) that it may take to find maps that are one.
-constexpr int64_t kMaxStepsToCoalesce = 100'000;
+constexpr int64_t kMaxStepsToCoalesce = 1'000'000;
 
 bool HasNames(const IndexingMap& map) {
   const auto has_name = [](const Variable& variable) { return static_cast<bool>(variable.name); };
