@@ -452,11 +452,11 @@ TEST_F(LoopReasonsTest, MapsThatComeAgainAreFollowedWithoutEnd) {
 // Maps that have no closed form: an array is turned round as a whole, and in two parts of different sizes.
 TEST_F(LoopReasonsTest, NameKnownNumbersThatAreTakenForAny) {
   const std::string text = CountedLoop(
-      "f32[64]", "f32[4]",
-      "a = f32[40] slice(x), slice={[0:40]}\n b = f32[24] slice(x), slice={[40:64]}\n"
-      "ra = f32[40] reverse(a), dimensions={0}\n rb = f32[24] reverse(b), dimensions={0}\n"
-      "c = f32[64] concatenate(ra, rb), dimensions={0}\n"
-      "d = f32[64] reverse(x), dimensions={0}\n v = f32[64] add(c, d)",
+      "f32[640]", "f32[4]",
+      "a = f32[401] slice(x), slice={[0:401]}\n b = f32[239] slice(x), slice={[401:640]}\n"
+      "ra = f32[401] reverse(a), dimensions={0}\n rb = f32[239] reverse(b), dimensions={0}\n"
+      "c = f32[640] concatenate(ra, rb), dimensions={0}\n"
+      "d = f32[640] reverse(x), dimensions={0}\n v = f32[640] add(c, d)",
       "v", "y", 100);
   EXPECT_EQ(Reason(text, 1, 1), "whole leaf: the maps of w are too many");
 }

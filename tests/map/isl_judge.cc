@@ -186,6 +186,15 @@ IslSet IslSet::Union(const IslSet& other) const {
   return {context_, isl_set_union(Copy(), other.Copy())};
 }
 
+std::optional<bool> IslSet::IsOneBasicSet() const {
+  BeginQuestion(context_.get());
+  isl_set* coalesced = isl_set_coalesce(Copy());
+  if (coalesced == nullptr) return std::nullopt;
+  const auto pieces = isl_set_n_basic_set(coalesced);
+  isl_set_free(coalesced);
+  return pieces == 1;
+}
+
 IslSet IslSet::TransitiveClosure(bool* is_exact) const {
   BeginQuestion(context_.get());
   *is_exact = false;

@@ -155,7 +155,7 @@ class PathSet {
   // where Add() has seen it.
   bool MaySubsumeOneAnother() const;
   // Replaces the paths, which end at an array of this shape, by their maps. Maps that others cover
-  // (ops/answers/subsumes.h) are left out; if more than `enough` remain, pairs are replaced by one
+  // (ops/answers/coalesce.h) are left out; if more than `enough` remain, pairs are replaced by one
   // map where that is possible, and if there are more still, maps that differ in a constant are
   // (fusion/unions/merge_shifted.h). Returns whether it came to that.
   bool Merge(const Shape& shape, size_t enough);

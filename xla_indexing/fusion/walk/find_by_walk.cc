@@ -1,20 +1,20 @@
 #include "xla_indexing/fusion/walk/find_by_walk.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
+#include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/chain/path.h"
 #include "xla_indexing/fusion/unions/joints.h"
 #include "xla_indexing/fusion/unions/merge_shifted.h"
+#include "xla_indexing/ops/answers/coalesce.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
-#include "xla_indexing/ops/answers/subsumes.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -32,22 +32,24 @@ constexpr size_t kManyPathsByJoints = 1024;
 // its label no weaker. Exact ones stay, for the ways in which something is read.
 OperandIndexingSet WithoutCoveredApproximations(OperandIndexingSet maps, const Shape& to) {
   if (maps.size() < 2 || maps.label().IsExact()) return maps;
+  std::vector<UnionMember> members;
+  for (const OperandIndexing& map : maps) members.emplace_back(map, &to);
   OperandIndexingSet kept;
-  for (auto map = maps.begin(); map != maps.end(); ++map) {
-    const auto covers = [&](const OperandIndexing& other) {
-      return &other != &*map && Subsumes(other, *map, to);
+  for (auto member = members.begin(); member != members.end(); ++member) {
+    // Of two that cover one another the exact one stays, or the later one.
+    const auto covers = [&](UnionMember& other) {
+      return &other != &*member && other.Covers(*member) &&
+             (other.map().IsExact() || &other > &*member || !member->Covers(other));
     };
-    // Two that cover one another are equal: the later one stays.
-    const bool is_covered = !map->IsExact() && (std::any_of(std::next(map), maps.end(), covers) ||
-                                                std::any_of(kept.begin(), kept.end(), covers));
-    if (!is_covered) kept.Add(*map);
+    const bool is_covered = !member->map().IsExact() && llvm::any_of(members, covers);
+    if (!is_covered) kept.Add(member->map());
   }
   return kept;
 }
 
 // `end` is the shape of the leaf that the paths have led to. With `merge_shifted` its maps are made
-// fewer; otherwise many are where they become few.
-OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shifted) {
+// fewer; otherwise more than `many` are where they become few.
+OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shifted, size_t many) {
   OperandIndexingSet set;
   for (const Path& path : paths.paths()) set.Add(path.Map(end));
   set.Simplify();
@@ -56,7 +58,7 @@ OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shi
       })) {
     UniteValues(&set);
   }
-  if (merge_shifted || set.size() > kManyMaps) {
+  if (merge_shifted || set.size() > many) {
     OperandIndexingSet merged = set;
     MergeShifted(&merged);
     merged.Simplify();
@@ -67,8 +69,8 @@ OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shi
 }
 
 void AddEntry(const IndexingEntry& leaves, const PathSet& paths, const Shape& end,
-              bool merge_shifted, InstructionIndexing* entries) {
-  OperandIndexingSet set = MapsOf(paths, end, merge_shifted);
+              bool merge_shifted, size_t many, InstructionIndexing* entries) {
+  OperandIndexingSet set = MapsOf(paths, end, merge_shifted, many);
   if (set.empty()) return;
   entries->push_back({leaves.output_leaf, leaves.operand, leaves.operand_leaf, std::move(set)});
 }
@@ -85,6 +87,8 @@ TraversalResult ResultOf(const WalkStart& start, const Traversal& traversal,
   size_t count = 0;
   for (const auto& [number, leaves] : end) count += leaves.size();
   walked.entries.reserve(count);
+  // What is left of many paths is no longer a map for each way in which something is read.
+  const size_t many = traversal.has_left_out_paths() ? 1 : kManyMaps;
   for (const auto& [number, leaves] : end) {
     const Shape& shape =
         backward ? computation.parameter(number)->shape() : computation.root_instruction()->shape();
@@ -92,7 +96,7 @@ TraversalResult ResultOf(const WalkStart& start, const Traversal& traversal,
       const IndexingEntry entry = backward
                                       ? IndexingEntry{from.operand_leaf, number, leaf, {}}
                                       : IndexingEntry{leaf, from.operand, from.operand_leaf, {}};
-      AddEntry(entry, paths, shape.Leaf(leaf), merge_shifted, &walked.entries);
+      AddEntry(entry, paths, shape.Leaf(leaf), merge_shifted, many, &walked.entries);
     }
   }
   SortEntries(&walked.entries);

@@ -138,7 +138,9 @@ void Traversal::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& 
   if (paths.size() <= std::min(kMergePast, max_maps)) return;
   if (paths.size() <= max_maps && !paths.MaySubsumeOneAnother()) return;
   const Shape& shape = instruction.shape().Leaf(leaf);
+  const size_t before = paths.size();
   if (paths.Merge(shape, max_maps)) has_merged_shifted_ = true;
+  if (paths.size() < before) has_left_out_paths_ = true;
   if (paths.size() <= max_maps) return;
   if (is_by_joints_) was_given_up_ = true;
   const OperandIndexing whole = WholeTensorIndexing(

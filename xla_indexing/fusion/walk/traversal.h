@@ -60,6 +60,8 @@ class Traversal {
   // Whether there were so many paths that maps that differ in a constant were made one
   // (fusion/unions/merge_shifted.h).
   bool has_merged_shifted() const { return has_merged_shifted_; }
+  // Whether some leaf had many paths, of which some were parts of others.
+  bool has_left_out_paths() const { return has_left_out_paths_; }
 
   // Paths by operand or parameter number, and then by leaf.
   using NumberedPaths = SmallMap<LeafPaths>;
@@ -161,6 +163,7 @@ class Traversal {
   const HloComputation* stopped_where_sure_ = nullptr;
   int64_t steps_to_look_ = kStepsToLook;
   bool has_merged_shifted_ = false;
+  bool has_left_out_paths_ = false;
   TraversalSource& source_;
   // The instructions of a computation that paths end at.
   const HloComputation* with_left_out_ = nullptr;

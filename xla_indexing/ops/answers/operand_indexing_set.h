@@ -41,9 +41,8 @@ class OperandIndexingSet {
   // The weakest label of the maps; exact without maps.
   ExactnessLabel label() const;
 
-  // Simplifies every map, drops the empty ones and the duplicates, and makes one map of two that
-  // differ in one interval only where those intervals touch or overlap, as long as the question's
-  // budget lasts. Then sorts by text.
+  // Simplifies every map, drops the empty ones and the duplicates, and makes one map of two of one
+  // formula whose union is one, as long as the question's budget lasts. Then sorts by text.
   void Simplify();
 
   // Drops the maps that others cover, so that the union stays equal; all maps lead to an array of

@@ -13,7 +13,7 @@
 #include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/expr/expr_util.h"
-#include "xla_indexing/ops/unions/range_choices.h"
+#include "xla_indexing/ops/answers/coalesce.h"
 
 namespace xla_indexing::internal {
 namespace {

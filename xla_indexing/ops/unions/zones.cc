@@ -19,14 +19,15 @@
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/map/union/difference_bounds.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
-#include "xla_indexing/ops/unions/zone.h"
 
 namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
+using Zone = DifferenceBounds;
 
 // Coordinates of a zone, the maps that are looked at, and the parts that are left of a zone.
 constexpr int kMaxCoordinates = 16;

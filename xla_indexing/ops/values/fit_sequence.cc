@@ -24,7 +24,7 @@ constexpr size_t kMaxLength = size_t{1} << 20;
 // The most comparisons of values for one sequence.
 constexpr int64_t kMaxWork = int64_t{1} << 24;
 
-AffineExpr Progression(int64_t first, int64_t step, AffineExpr x) {
+AffineExpr TermOfProgression(int64_t first, int64_t step, AffineExpr x) {
   return LinearCombination({{x, step}}, first);
 }
 
@@ -50,7 +50,7 @@ AffineExpr FitRotation(llvm::ArrayRef<int64_t> values, AffineExpr x) {
   if (!wrap) return {};
   const int64_t first = (*wrap + 1) % n;
   AffineExpr rotated = Mod(Add(x, Constant((n - first) % n, x.getContext())), n);
-  return Progression(values[first], s, rotated);
+  return TermOfProgression(values[first], s, rotated);
 }
 
 class Fitter {
@@ -59,7 +59,7 @@ class Fitter {
     if (values.empty()) return {};
     if (values.size() == 1) return Constant(values[0], x.getContext());
     if (!Spend(values.size())) return {};
-    if (IsProgression(values)) return Progression(values[0], values[1] - values[0], x);
+    if (IsProgression(values)) return TermOfProgression(values[0], values[1] - values[0], x);
     if (AffineExpr rotation = FitRotation(values, x)) return rotation;
     // A last digit that counts as far as the values do has the shortest formula.
     size_t run = 2;
@@ -144,7 +144,7 @@ struct DigitalLine {
   int64_t b;
   int64_t q;
 
-  AffineExpr At(AffineExpr x) const { return FloorDiv(Progression(b, p, x), q); }
+  AffineExpr At(AffineExpr x) const { return FloorDiv(TermOfProgression(b, p, x), q); }
 };
 
 // A line y_x <= p/q * x + b/q < y_x + 1, with q smallest. For given p and q there is b where the
@@ -279,7 +279,7 @@ std::optional<std::vector<FittedPiece>> FitPieces(std::vector<ValuePair> pairs, 
     }
     const ArgumentProgression run = {xs[begin], end - begin > 1 ? step_x : 1,
                                      static_cast<int64_t>(end - begin)};
-    AffineExpr value = end - begin > 1 ? Progression(ys[begin], step_y, run.Index(x))
+    AffineExpr value = end - begin > 1 ? TermOfProgression(ys[begin], step_y, run.Index(x))
                                        : Constant(ys[begin], x.getContext());
     if (!value || pieces.size() == max_pieces) return std::nullopt;
     pieces.push_back({run.Where(x), value});

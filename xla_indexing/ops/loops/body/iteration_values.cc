@@ -14,13 +14,13 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/base/engines.h"
 #include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/ops/answers/coalesce.h"
 #include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/ops/answers/map_builder.h"
 #include "xla_indexing/ops/loops/body/loop_ends.h"
 #include "xla_indexing/ops/loops/body/loop_graph.h"
 #include "xla_indexing/ops/loops/body/timed_map.h"
 #include "xla_indexing/ops/unions/few_maps.h"
-#include "xla_indexing/ops/unions/range_choices.h"
 
 namespace xla_indexing::internal {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "absl/algorithm/container.h"
 #include "xla_indexing/base/engines.h"
+#include "xla_indexing/ops/answers/coalesce.h"
 #include "xla_indexing/ops/loops/body/timed_map.h"
 #include "xla_indexing/ops/loops/closure/spreading.h"
 #include "xla_indexing/ops/loops/closure/translations.h"
 #include "xla_indexing/ops/unions/few_maps.h"
-#include "xla_indexing/ops/unions/range_choices.h"
 
 namespace xla_indexing::internal {
 namespace {

@@ -15,6 +15,7 @@
 #include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/ops/answers/coalesce.h"
 #include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/ops/loops/body/iteration_values.h"
 #include "xla_indexing/ops/loops/body/loop_ends.h"
@@ -25,7 +26,6 @@
 #include "xla_indexing/ops/loops/closure/spreading.h"
 #include "xla_indexing/ops/loops/closure/translations.h"
 #include "xla_indexing/ops/unions/few_maps.h"
-#include "xla_indexing/ops/unions/range_choices.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -249,7 +249,7 @@ class ClosedLoop {
   // By the first law that applies.
   std::optional<OperandIndexingSet> PowersByLaw(int64_t leaf, OperandIndexingSet maps) {
     // What stays before, at and behind a row that is computed of itself stays.
-    JoinBeyondEnds(&maps);
+    CoalesceMaps(&maps);
     const std::vector<OperandIndexing> pieces(maps.begin(), maps.end());
     if (pieces.size() == 1) {
       if (std::optional<OperandIndexingSet> powers = ClosePiece(pieces[0])) return powers;

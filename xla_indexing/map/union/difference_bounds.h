@@ -1,10 +1,12 @@
-// A zone: a set of points of integers given by bounds of coordinates and of differences of two of them.
+// Bounds of coordinates and of differences of two of them (a *zone*):
 //
 //   { x : x_i - x_j <= b_ij for all i, j }, x_0 = 0
 //
-// It is *closed* where b_ij <= b_ik + b_kj for all k, so that bounds are as small as can be.
-#ifndef XLA_INDEXING_OPS_UNIONS_ZONE_H_
-#define XLA_INDEXING_OPS_UNIONS_ZONE_H_
+// They are *closed* where b_ij <= b_ik + b_kj for all k, so that bounds are as small as can be.
+//
+// Source: Mine, A New Numerical Abstract Domain Based on Difference-Bound Matrices.
+#ifndef XLA_INDEXING_MAP_UNION_DIFFERENCE_BOUNDS_H_
+#define XLA_INDEXING_MAP_UNION_DIFFERENCE_BOUNDS_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -18,7 +20,7 @@ namespace xla_indexing::internal {
 
 // Numbers of maps are smaller than this, so that bounds, sums of as many as there are coordinates, and
 // sums of two bounds fit.
-inline constexpr int64_t kMaxNumberOfZone = int64_t{1} << 50;
+inline constexpr int64_t kMaxNumberOfDifferences = int64_t{1} << 50;
 // No bound.
 inline constexpr int64_t kNoBound = int64_t{1} << 60;
 
@@ -28,9 +30,9 @@ struct ShiftedCoordinate {
   int64_t added = 0;
 };
 
-class Zone {
+class DifferenceBounds {
  public:
-  explicit Zone(int coordinates)
+  explicit DifferenceBounds(int coordinates)
       : size_(coordinates), bounds_(coordinates * coordinates, kNoBound) {
     for (int i = 0; i < size_; ++i) At(i, i) = 0;
   }
@@ -45,6 +47,13 @@ class Zone {
     return Bound(i, j);
   }
 
+  // x_i - x_j of a point.
+  Interval Values(int i, int j) const {
+    const Interval above =
+        Bound(j, i) == kNoBound ? Interval::All() : Interval::AtLeast(-Bound(j, i));
+    return Bound(i, j) == kNoBound ? above : above.Intersect(Interval::AtMost(Bound(i, j)));
+  }
+
   // Restricts x_a - x_b to an interval; false where a number is too large.
   bool Restrict(ShiftedCoordinate a, ShiftedCoordinate b, const Interval& interval) {
     if (interval.IsEmpty()) {
@@ -52,7 +61,7 @@ class Zone {
       return true;
     }
     const auto is_small = [](int64_t number) {
-      return -kMaxNumberOfZone < number && number < kMaxNumberOfZone;
+      return -kMaxNumberOfDifferences < number && number < kMaxNumberOfDifferences;
     };
     if (!is_small(a.added) || !is_small(b.added)) return false;
     if (interval.has_upper()) {
@@ -85,8 +94,8 @@ class Zone {
   }
 
   // This without the coordinates from `first` to `last`; closed if this is.
-  Zone Without(int first, int last) const {
-    Zone without(size_ - (last - first));
+  DifferenceBounds Without(int first, int last) const {
+    DifferenceBounds without(size_ - (last - first));
     const auto old = [&](int i) { return i < first ? i : i + last - first; };
     for (int i = 0; i < without.size_; ++i) {
       for (int j = 0; j < without.size_; ++j) without.At(i, j) = Bound(old(i), old(j));
@@ -95,21 +104,21 @@ class Zone {
   }
 
   // The least zone with both; the two have to be closed.
-  Zone Hull(const Zone& other) const {
-    Zone hull = *this;
+  DifferenceBounds Hull(const DifferenceBounds& other) const {
+    DifferenceBounds hull = *this;
     for (size_t i = 0; i < bounds_.size(); ++i) {
       hull.bounds_[i] = std::max(bounds_[i], other.bounds_[i]);
     }
     return hull;
   }
-  bool IsSubsetOf(const Zone& other) const {
+  bool IsSubsetOf(const DifferenceBounds& other) const {
     for (size_t i = 0; i < bounds_.size(); ++i) {
       if (bounds_[i] > other.bounds_[i]) return false;
     }
     return true;
   }
 
-  friend bool operator==(const Zone& a, const Zone& b) = default;
+  friend bool operator==(const DifferenceBounds& a, const DifferenceBounds& b) = default;
 
  private:
   int64_t& At(int i, int j) { return bounds_[i * size_ + j]; }
@@ -120,4 +129,4 @@ class Zone {
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_OPS_UNIONS_ZONE_H_
+#endif  // XLA_INDEXING_MAP_UNION_DIFFERENCE_BOUNDS_H_
