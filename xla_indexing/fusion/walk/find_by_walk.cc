@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/chain/path.h"
@@ -47,9 +48,13 @@ OperandIndexingSet WithoutCoveredApproximations(OperandIndexingSet maps, const S
   return kept;
 }
 
+// Sets of maps, and what MergeShifted makes of them: the same for the layers of a model.
+using MergedSets = absl::flat_hash_map<OperandIndexingSet, OperandIndexingSet>;
+
 // `end` is the shape of the leaf that the paths have led to. With `merge_shifted` its maps are made
 // fewer; otherwise more than `many` are where they become few.
-OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shifted, size_t many) {
+OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shifted, size_t many,
+                          MergedSets* merged_sets) {
   OperandIndexingSet set;
   for (const Path& path : paths.paths()) set.Add(path.Map(end));
   set.Simplify();
@@ -59,18 +64,22 @@ OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shi
     UniteValues(&set);
   }
   if (merge_shifted || set.size() > many) {
-    OperandIndexingSet merged = set;
-    MergeShifted(&merged);
-    merged.Simplify();
+    const auto [known, is_new] = merged_sets->try_emplace(set, set);
+    OperandIndexingSet& merged = known->second;
+    if (is_new) {
+      MergeShifted(&merged);
+      merged.Simplify();
+    }
     // Each is a way in which something is read, so that many stay where they are not few in the end.
-    if (merge_shifted || merged.size() <= kFewMaps) set = std::move(merged);
+    if (merge_shifted || merged.size() <= kFewMaps) set = merged;
   }
   return WithoutCoveredApproximations(std::move(set), end);
 }
 
 void AddEntry(const IndexingEntry& leaves, const PathSet& paths, const Shape& end,
-              bool merge_shifted, size_t many, InstructionIndexing* entries) {
-  OperandIndexingSet set = MapsOf(paths, end, merge_shifted, many);
+              bool merge_shifted, size_t many, MergedSets* merged_sets,
+              InstructionIndexing* entries) {
+  OperandIndexingSet set = MapsOf(paths, end, merge_shifted, many, merged_sets);
   if (set.empty()) return;
   entries->push_back({leaves.output_leaf, leaves.operand, leaves.operand_leaf, std::move(set)});
 }
@@ -89,6 +98,7 @@ TraversalResult ResultOf(const WalkStart& start, const Traversal& traversal,
   walked.entries.reserve(count);
   // What is left of many paths is no longer a map for each way in which something is read.
   const size_t many = traversal.has_left_out_paths() ? 1 : kManyMaps;
+  MergedSets merged_sets;
   for (const auto& [number, leaves] : end) {
     const Shape& shape =
         backward ? computation.parameter(number)->shape() : computation.root_instruction()->shape();
@@ -96,7 +106,7 @@ TraversalResult ResultOf(const WalkStart& start, const Traversal& traversal,
       const IndexingEntry entry = backward
                                       ? IndexingEntry{from.operand_leaf, number, leaf, {}}
                                       : IndexingEntry{leaf, from.operand, from.operand_leaf, {}};
-      AddEntry(entry, paths, shape.Leaf(leaf), merge_shifted, many, &walked.entries);
+      AddEntry(entry, paths, shape.Leaf(leaf), merge_shifted, many, &merged_sets, &walked.entries);
     }
   }
   SortEntries(&walked.entries);

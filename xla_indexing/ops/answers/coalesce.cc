@@ -11,12 +11,14 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/map/expr/expr_program.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/union/facts.h"
 #include "xla_indexing/map/union/piece.h"
@@ -31,6 +33,8 @@ using ::mlir::AffineExpr;
 
 // How many ways are tried in which the runtime variables of one map can be those of another.
 constexpr int kMaxMatches = 16;
+// What a check takes that is none at a glance.
+constexpr int64_t kStepsOfCheck = 4;
 // How many maps are compared at a glance in the time of a step of the question's budget
 // (base/question_budget.h).
 constexpr size_t kComparedInAStep = 64;
@@ -163,6 +167,54 @@ Facts& UnionMember::facts() {
   return *facts_;
 }
 
+const std::optional<UnionMember::Pair>& UnionMember::least_pair() {
+  if (least_pair_) return *least_pair_;
+  least_pair_.emplace();
+  const IndexingMap& map = map_.map();
+  Pair pair;
+  llvm::SmallVector<int64_t, 4> symbols;
+  for (const auto& [variables, values] :
+       {std::pair(map.dims(), &pair.dims), std::pair(map.ranges(), &symbols)}) {
+    for (const Variable& variable : variables) {
+      if (!variable.bounds.has_lower()) return *least_pair_;
+      values->push_back(variable.bounds.lower());
+    }
+  }
+  for (const Constraint& constraint : map.constraints()) {
+    const std::optional<int64_t> value = ValueAt(constraint.expr, pair.dims, symbols);
+    if (!value || !constraint.interval.Contains(*value)) return *least_pair_;
+  }
+  for (const AffineExpr result : map.results()) {
+    pair.results.push_back(ValueAt(result, pair.dims, symbols));
+  }
+  *least_pair_ = std::move(pair);
+  return *least_pair_;
+}
+
+bool UnionMember::MayHave(const Pair& pair, bool any_range) {
+  const IndexingMap& map = map_.map();
+  if (results_.empty()) {
+    for (const AffineExpr result : map.results()) results_.push_back(LinearSum::FromExpr(result));
+  }
+  for (const auto& [i, sum] : llvm::enumerate(results_)) {
+    if (!sum.valid() || !pair.results[i] ||
+        (to_ != nullptr && to_->dimension(static_cast<int64_t>(i)) == 1))
+      continue;
+    Interval values = Interval::Point(sum.constant());
+    for (const Term& term : sum.terms()) {
+      Interval of_atom = Interval::All();
+      if (const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom)) {
+        if (!any_range) of_atom = map.symbol(static_cast<int>(symbol.getPosition())).bounds;
+      } else if (const std::optional<int64_t> value = ValueAt(term.atom, pair.dims, {})) {
+        of_atom = Interval::Point(*value);
+      }
+      values = values.Add(of_atom.Mul(term.coefficient));
+    }
+    if (!values.Contains(*pair.results[i])) return false;
+  }
+  return true;
+}
+
 bool UnionMember::Covers(UnionMember& other) {
   const OperandIndexing& b = other.map_;
   if (IsOff(Engine::kCoalesce) || !AreComparable(map_, b) ||
@@ -172,6 +224,8 @@ bool UnionMember::Covers(UnionMember& other) {
   for (int i = 0; i < b.map().num_dims(); ++i) {
     if (!b.map().dims()[i].bounds.IsSubsetOf(map_.map().dims()[i].bounds)) return false;
   }
+  if (other.least_pair() && !MayHave(*other.least_pair())) return false;
+  if (!QuestionBudget::Spend(kStepsOfCheck)) return false;
   // The runtime variables of the other that read the same array as each one of this.
   std::vector<llvm::SmallVector<int, 2>> same(map_.bindings().size());
   for (size_t i = 0; i < same.size(); ++i) {
@@ -202,9 +256,15 @@ bool UnionMember::Covers(UnionMember& other) {
 std::optional<OperandIndexing> UnionMember::Coalesced(UnionMember& other, Witness witness) {
   const OperandIndexing& b = other.map_;
   if (IsOff(Engine::kCoalesce) || map_.label() != b.label() || !AreComparable(map_, b) ||
-      !llvm::equal(map_.bindings(), b.bindings(), HaveSameSource) || other.facts().IsEmpty()) {
+      !llvm::equal(map_.bindings(), b.bindings(), HaveSameSource)) {
     return std::nullopt;
   }
+  // Both have the formula of this one then.
+  if (witness == Witness::kRanges && other.least_pair() &&
+      !MayHave(*other.least_pair(), /*any_range=*/true)) {
+    return std::nullopt;
+  }
+  if (other.facts().IsEmpty()) return std::nullopt;
   const std::optional<Piece> both =
       b.bindings().empty() ? Coalesce(piece(), other.piece(), witness, &other.facts())
                            : Coalesce(WithSources(piece(), map_), WithSources(other.piece(), b),
@@ -223,6 +283,8 @@ void DropCovered(const Shape* to, std::vector<OperandIndexing>* maps) {
             !members[j].Covers(members[i]));
   };
   for (size_t i = 0; i < members.size(); ++i) {
+    // In a walk only what is cheap to see: not which values of runtime variables are the same.
+    if (to != nullptr && !members[i].map().bindings().empty()) continue;
     for (size_t j = 0; j < members.size() && !is_gone[i]; ++j) {
       if (i == j || is_gone[j]) continue;
       if (j % kComparedInAStep == 0 && !QuestionBudget::Spend()) break;

@@ -15,6 +15,8 @@
 #include <optional>
 #include <vector>
 
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/map/union/coalesce.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
@@ -36,14 +38,29 @@ class UnionMember {
   std::optional<OperandIndexing> Coalesced(UnionMember& other, Witness witness);
 
  private:
+  // A pair of the map: dimensions, and what they lead to, as far as that does not depend on runtime
+  // variables.
+  struct Pair {
+    llvm::SmallVector<int64_t, 4> dims;
+    llvm::SmallVector<std::optional<int64_t>, 4> results;
+  };
+
   // Made when they are asked for.
   const Piece& piece();
   Facts& facts();
+  // Where dimensions and ranges have their least values; nullopt if that is no point, or runtime variables
+  // decide it.
+  const std::optional<Pair>& least_pair();
+  // False only if the pair is none of this map, whatever the bounds of its dimensions, and with `any_range`
+  // those of its ranges: as is seen by the values of sums of variables.
+  bool MayHave(const Pair& pair, bool any_range = false);
 
   OperandIndexing map_;
   const Shape* to_;
   std::optional<Piece> piece_;
   std::unique_ptr<Facts> facts_;
+  std::optional<std::optional<Pair>> least_pair_;
+  llvm::SmallVector<LinearSum, 4> results_;  // as sums
 };
 
 inline bool Covers(const OperandIndexing& a, const OperandIndexing& b) {
