@@ -17,7 +17,7 @@ namespace {
 
 using ::mlir::AffineExpr;
 
-bool IsDivision(const Atom& atom) { return atom.IsFloor() || atom.IsMod(); }
+bool IsFloorOrMod(const Atom& atom) { return atom.IsFloor() || atom.IsMod(); }
 
 // A multiple of a division, k * floor(Y / m) or k * (Y mod m), and what stands beside it.
 struct SpelledDivision {
@@ -138,7 +138,7 @@ QuasiAffineSum NegatedDividend(const Atom& division) {
   const int64_t m = division.divisor;
   if (division.IsMod() && (m == 2 || !llvm::all_of(negated.terms(), is_minus_one))) {
     negated.ReplaceCoefficients([&](const AtomTerm& term) {
-      return IsDivision(*term.atom) && is_minus_one(term) ? -1 : FloorMod(term.coefficient, m);
+      return IsFloorOrMod(*term.atom) && is_minus_one(term) ? -1 : FloorMod(term.coefficient, m);
     });
   }
   return negated;
@@ -154,10 +154,10 @@ struct Speller {
     if (!sorted.valid()) return LinearSum::Invalid();
     LinearSum result(sorted.constant());
     for (const AtomTerm& term : sorted.terms()) {
-      if (!IsDivision(*term.atom)) result.AddTerm(term.atom->written.expr, term.coefficient);
+      if (!IsFloorOrMod(*term.atom)) result.AddTerm(term.atom->written.expr, term.coefficient);
     }
     for (const AtomTerm& term : sorted.terms()) {
-      if (!IsDivision(*term.atom) || !result.valid()) continue;
+      if (!IsFloorOrMod(*term.atom) || !result.valid()) continue;
       SpelledDivision division = ShorterSign(term, result, modulus);
       const AffineExpr written = division.valid() ? division.Write(context) : AffineExpr();
       if (!written) return LinearSum::Invalid();
@@ -214,7 +214,7 @@ struct Speller {
 
 bool IsSpelledAsIs(const QuasiAffineSum& sum) {
   return llvm::all_of(sum.terms(), [&](const AtomTerm& term) {
-    if (!IsDivision(*term.atom)) return true;
+    if (!IsFloorOrMod(*term.atom)) return true;
     const QuasiAffineSum& dividend = term.atom->written.dividend;
     const bool keeps_constant =
         dividend.constant() == 0 || (dividend.constant() > 0 && sum.constant() == 0 &&

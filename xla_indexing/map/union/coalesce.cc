@@ -224,6 +224,12 @@ std::optional<Piece> Tilted(const Piece& a, const Piece& b) {
   return std::nullopt;
 }
 
+// Whether these are two values that are no neighbours. They are a progression, but d0 in {0, 199} is no
+// shorter to read, and less to work with, as d0 mod 199 in [0, 0].
+bool AreApart(const Progression& a, const Progression& b) {
+  return a.interval.IsPoint() && b.interval.IsPoint() && !a.interval.TouchesOrOverlaps(b.interval);
+}
+
 std::optional<Piece> CoalesceWithHull(const Piece& a, const Piece& b, const Choice& choice,
                                       Facts* facts) {
   Piece hull = a;
@@ -233,7 +239,7 @@ std::optional<Piece> CoalesceWithHull(const Piece& a, const Piece& b, const Choi
     if (!chosen) return std::nullopt;
     const Progression values = facts->ValuesOf(chosen);
     if (a.atoms[i].values.Contains(values)) continue;
-    if (cut.size() == kMaxCut) return std::nullopt;
+    if (cut.size() == kMaxCut || AreApart(a.atoms[i].values, values)) return std::nullopt;
     hull.atoms[i].values = a.atoms[i].values.Hull(values);
     cut.push_back(i);
   }

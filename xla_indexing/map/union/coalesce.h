@@ -10,7 +10,8 @@
 // Where all atoms are redundant, b is in a. Otherwise the *hull* is a with progressions in which the
 // values of e are as well. It contains a and b, and is their union if b has what it adds to a. That is
 // a disjoint union of pieces, one for each value that a cut atom excludes: the hull with the atoms before
-// it as in a, and this one outside of P. So every answer is an equality of sets.
+// it as in a, and this one outside of P. So every answer is an equality of sets. Two single values of an atom that
+// are no neighbours stay two.
 //
 // Examples. d0 in [0, 3] and d0 in [4, 9], of one formula, are d0 in [0, 9].
 // (d0) -> (d0), d0 in [0, 4], and (d0)[s0] -> (s0), d0 in [1, 4], d0 - s0 in [1, 4], are
