@@ -8,7 +8,8 @@ Every file is asked for the maps of its entry computation as one fusion and of e
 both directions, by OLD and NEW in turn. Printed are, for each directory and question: how many entries
 are exact, how many of these are no longer exact (and how many became so), maps, lines that differ, and
 user time. --list names the entries that are no longer exact; --diff prints lines that differ. Files
-that take over 0.2 s and longer than 1.1 times as before are named. Ends with 1 if an entry is no longer exact.
+that take over 0.2 s and longer than 1.1 times as before are named. Ends with 1 if an entry is no
+longer exact.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, field
+from typing import Any
 
 import board
 
@@ -96,11 +98,13 @@ class Sums:
     seconds: tuple[float, float] = (0.0, 0.0)
 
 
-def add(pair: tuple, a: float, b: float) -> tuple:
+def add(pair: tuple[Any, Any], a: float, b: float) -> tuple[Any, Any]:
     return (pair[0] + a, pair[1] + b)
 
 
-def compare(args: argparse.Namespace, corpus: board.Corpus, question: str, path: pathlib.Path):
+def compare(
+    args: argparse.Namespace, corpus: board.Corpus, question: str, path: pathlib.Path
+) -> tuple[str, str, pathlib.Path, Answer, Answer]:
     return (
         corpus.name,
         question,
