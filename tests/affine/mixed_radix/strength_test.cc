@@ -163,7 +163,7 @@ TEST_F(StrengthTest, AllExpressionsWithParametersUpToFour) {
       }
     }
   }
-  ExpectShares(0.9996, 0.969);
+  ExpectShares(0.998, 0.953);
 }
 
 TEST_F(StrengthTest, RandomExpressionsWithParametersUpToTwelve) {
@@ -178,7 +178,7 @@ TEST_F(StrengthTest, RandomExpressionsWithParametersUpToTwelve) {
                random.Between(0, kMost), random.Between(2, kMost), k, random.Between(-kMost, kMost),
                random.Between(0, kMost), random.Between(2, kMost)}));
   }
-  ExpectShares(0.998, 0.96);
+  ExpectShares(0.997, 0.937);
 }
 
 class StrengthOfTwoVariablesTest : public StrengthTest {
@@ -210,7 +210,7 @@ TEST_F(StrengthOfTwoVariablesTest, RandomExpressionsWithParametersUpToFour) {
     p.e1 = random.OneIn(2) ? 0 : random.Between(-kMost, kMost);
     Take(Make(p));
   }
-  ExpectShares(0.9999, 0.985);
+  ExpectShares(0.998, 0.97);
 }
 
 }  // namespace

@@ -63,4 +63,10 @@ void RuleTracer::AddSum(const char* rule, const QuasiAffineSum& before,
   if (from && to && from != to) trace_->push_back({rule, from, to});
 }
 
+void RuleTracer::AddWritten(const char* rule, const QuasiAffineSum& sum, AffineExpr written) {
+  if (!HasRoom()) return;
+  const AffineExpr from = ExprOf(sum);
+  if (from && from != written) trace_->push_back({rule, from, written});
+}
+
 }  // namespace xla_indexing::internal

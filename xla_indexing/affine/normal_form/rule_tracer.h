@@ -33,6 +33,8 @@ class RuleTracer {
   void AddDivision(Atom::Kind kind, const QuasiAffineSum& dividend, int64_t m, const char* rule,
                    const QuasiAffineSum& result);
   void AddSum(const char* rule, const QuasiAffineSum& before, const QuasiAffineSum& after);
+  // That a sum is written as an expression.
+  void AddWritten(const char* rule, const QuasiAffineSum& sum, mlir::AffineExpr written);
 
  private:
   bool HasRoom();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
@@ -26,6 +27,7 @@ struct SpelledDivision {
   LinearSum dividend;
   int64_t factor;
   LinearSum beside;
+  bool is_exact = false;  // a quotient without remainder
 
   bool valid() const { return dividend.valid() && beside.valid() && factor != kInt64Min; }
 
@@ -51,8 +53,7 @@ struct SpelledDivision {
            dividend.terms()[0].coefficient == 1;
   }
 
-  // k*z*V + k*floor((a*V + ..) / m) = k*floor(((a + m*z)*V + ..) / m). Beside v itself
-  // a digit stays one.
+  // k*z*V + k*floor((a*V + ..) / m) = k*floor(((a + m*z)*V + ..) / m). Next to v itself a digit stays one.
   void TakeWhatStandsBeside() {
     if (is_mod) return;
     LinearSum taken;
@@ -61,11 +62,24 @@ struct SpelledDivision {
       if (there == 1 && IsDigit()) continue;
       taken.AddTerm(term.atom, ExactQuotient(there, factor).value_or(0));
     }
-    if (dividend.constant() != 0) {
-      taken.AddConstant(ExactQuotient(beside.constant(), factor).value_or(0));
-    }
     dividend.AddScaled(taken, divisor);
     beside.SubtractScaled(taken, factor);
+  }
+
+  // The same with the constant of the sum in the place of V, if the dividend has a constant. False if not.
+  bool TakeConstant(LinearSum& sum) {
+    const std::optional<int64_t> taken = ExactQuotient(sum.constant(), factor);
+    if (is_mod || is_exact || dividend.constant() == 0 || !taken) return false;
+    dividend.AddScaled(LinearSum(*taken), divisor);
+    sum.RemoveConstant();
+    return true;
+  }
+
+  // With the constant that stands next to it, as it would be without other divisions.
+  SpelledDivision WithConstantTaken() const {
+    SpelledDivision taken = *this;
+    taken.TakeConstant(taken.beside);
+    return taken;
   }
 
   // k*(Y mod m) = (k*Y) mod (k*m), where Y has no coefficient of 1 or -1 that becomes longer.
@@ -156,12 +170,21 @@ struct Speller {
     for (const AtomTerm& term : sorted.terms()) {
       if (!IsFloorOrMod(*term.atom)) result.AddTerm(term.atom->written.expr, term.coefficient);
     }
+    llvm::SmallVector<SpelledDivision, 4> divisions;
     for (const AtomTerm& term : sorted.terms()) {
-      if (!IsFloorOrMod(*term.atom) || !result.valid()) continue;
-      SpelledDivision division = ShorterSign(term, result, modulus);
-      const AffineExpr written = division.valid() ? division.Write(context) : AffineExpr();
+      if (!IsFloorOrMod(*term.atom)) continue;
+      divisions.push_back(ShorterSign(term, result, modulus));
+      if (!divisions.back().valid()) return LinearSum::Invalid();
+      result = divisions.back().beside;
+    }
+    // What all of them have left of the constant; that is no more than one of them takes.
+    if (result.constant() != 0) {
+      (void)llvm::any_of(divisions,
+                         [&](SpelledDivision& each) { return each.TakeConstant(result); });
+    }
+    for (SpelledDivision& division : divisions) {
+      const AffineExpr written = division.dividend.valid() ? division.Write(context) : AffineExpr();
       if (!written) return LinearSum::Invalid();
-      result = std::move(division.beside);
       result.AddTerm(written, division.factor);
     }
     return result;
@@ -181,7 +204,9 @@ struct Speller {
     SpelledDivision negative =
         SpellDivision(term, NegatedDividend(atom), -term.coefficient, with_rest, modulus);
     if (!negative.valid()) return positive;
-    return !positive.valid() || negative.Order() < positive.Order() ? negative : positive;
+    const bool is_negative_shorter = !positive.valid() || negative.WithConstantTaken().Order() <
+                                                              positive.WithConstantTaken().Order();
+    return is_negative_shorter ? negative : positive;
   }
 
   SpelledDivision SpellDivision(const AtomTerm& term, const QuasiAffineSum& dividend,
@@ -200,7 +225,8 @@ struct Speller {
     division.ReduceConstant(g, r);
     if (modulus != 0) ReduceConstant(division.beside, modulus);
     // A quotient without remainder shows as one.
-    if (g == atom.divisor) {
+    division.is_exact = g == atom.divisor;
+    if (division.is_exact) {
       division.TakeSymmetricResidues();
     } else {
       division.TakeWhatStandsBeside();

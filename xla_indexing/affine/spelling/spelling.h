@@ -10,13 +10,15 @@
 // spelled with a constant in [0, m - 1], or without one where Y = r (mod g), g divides m, and the constant
 // moves Y by less than g. Then each division, in summand order,
 //
-//   - takes into its dividend, where it is a floor, what stands beside it of the dividend's variables, and
-//     of the constant if the dividend has one; but a digit v floordiv m not the v of v + k*floor(v / m). The
-//     dividend of a quotient without remainder has coefficients in (-m/2, m/2] instead;
+//   - takes into its dividend, where it is a floor, what stands next to it of the dividend's variables; but a
+//     digit v floordiv m not the v of v + k*floor(v / m). The dividend of a quotient without remainder has
+//     coefficients in (-m/2, m/2] instead;
 //   - takes a factor above 1 in, where it is a mod and no coefficient in the dividend is 1 or -1:
 //     k*(Y mod m) = (k*Y) mod (k*m);
 //   - has the sign with which there are fewer nodes (affine/expr/expr_size.h); then that of a digit; then
 //     fewer minus signs; then no constant in the dividend; then a leading coefficient above 0.
+//
+// In the end the first floor with a constant in its dividend takes the constant of the sum, if it can.
 //
 // In a mod, a negated dividend has coefficients in [0, m - 1], unless all are -1.
 //

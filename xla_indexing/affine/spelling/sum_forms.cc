@@ -282,10 +282,7 @@ mlir::AffineExpr WriteCanonically(SimplifierState& state, const QuasiAffineSum& 
   const mlir::AffineExpr spelled = Spell(best, state.known, state.writer.context());
   if (!spelled) return state.writer.Write(best, from);
   if (state.tracer.is_on()) {
-    const mlir::AffineExpr before = state.writer.Write(best, from);
-    if (before && before != spelled) {
-      state.tracer.AddStep({"the spelling of divisions", before, spelled});
-    }
+    state.tracer.AddWritten("the spelling of divisions", best, spelled);
   }
   return spelled;
 }
