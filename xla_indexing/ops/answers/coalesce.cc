@@ -33,6 +33,8 @@ using ::mlir::AffineExpr;
 
 // How many ways are tried in which the runtime variables of one map can be those of another.
 constexpr int kMaxMatches = 16;
+// Of no more maps than these, runtime variables are compared in a walk.
+constexpr size_t kFewMembers = 24;
 // What a check takes that is none at a glance.
 constexpr int64_t kStepsOfCheck = 4;
 // How many maps are compared at a glance in the time of a step of the question's budget
@@ -282,11 +284,16 @@ void DropCovered(const Shape* to, std::vector<OperandIndexing>* maps) {
            (members[i].map().IsExact() || !members[j].map().IsExact() ||
             !members[j].Covers(members[i]));
   };
+  // In a walk only what is cheap to see: not which runtime variables of many maps are the same.
+  const bool are_few = maps->size() <= kFewMembers;
+  const auto is_cheap = [&](size_t i, size_t j) {
+    const auto& bindings = members[i].map().bindings();
+    return to == nullptr || bindings.empty() ||
+           (are_few && llvm::equal(bindings, members[j].map().bindings(), HaveSameSource));
+  };
   for (size_t i = 0; i < members.size(); ++i) {
-    // In a walk only what is cheap to see: not which values of runtime variables are the same.
-    if (to != nullptr && !members[i].map().bindings().empty()) continue;
     for (size_t j = 0; j < members.size() && !is_gone[i]; ++j) {
-      if (i == j || is_gone[j]) continue;
+      if (i == j || is_gone[j] || !is_cheap(i, j)) continue;
       if (j % kComparedInAStep == 0 && !QuestionBudget::Spend()) break;
       is_gone[j] = covers(i, j);
     }
