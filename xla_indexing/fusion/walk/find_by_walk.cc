@@ -8,7 +8,6 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/chain/path.h"
 #include "xla_indexing/fusion/unions/joints.h"
@@ -35,15 +34,15 @@ OperandIndexingSet WithoutCoveredApproximations(OperandIndexingSet maps, const S
   if (maps.size() < 2 || maps.label().IsExact()) return maps;
   std::vector<UnionMember> members;
   for (const OperandIndexing& map : maps) members.emplace_back(map, &to);
+  // What is left out covers nothing: two that cover one another are not both left out, wherever the
+  // question's budget ends.
+  std::vector<bool> is_left_out(members.size());
   OperandIndexingSet kept;
-  for (auto member = members.begin(); member != members.end(); ++member) {
-    // Of two that cover one another the exact one stays, or the later one.
-    const auto covers = [&](UnionMember& other) {
-      return &other != &*member && other.Covers(*member) &&
-             (other.map().IsExact() || &other > &*member || !member->Covers(other));
-    };
-    const bool is_covered = !member->map().IsExact() && llvm::any_of(members, covers);
-    if (!is_covered) kept.Add(member->map());
+  for (size_t i = 0; i < members.size(); ++i) {
+    for (size_t j = 0; j < members.size() && !members[i].map().IsExact() && !is_left_out[i]; ++j) {
+      is_left_out[i] = i != j && !is_left_out[j] && members[j].Covers(members[i]);
+    }
+    if (!is_left_out[i]) kept.Add(members[i].map());
   }
   return kept;
 }
