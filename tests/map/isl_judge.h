@@ -41,7 +41,7 @@ class IslSet {
   std::optional<bool> IsEmpty() const;
   std::optional<bool> Equals(const IslSet& other) const;
   std::optional<bool> IsSubsetOf(const IslSet& other) const;
-  // Whether isl's coalescing makes one conjunction of constraints of it. None where isl gave up.
+  // Whether isl's coalescing makes one conjunction of constraints of it; nullopt if isl gave up.
   std::optional<bool> IsOneBasicSet() const;
   // Whether the set is a finite box with strides, and which one, in the form of map/count/image.h; an
   // empty set of at least one dimension is the box of counts 0. Ends fit int64.

@@ -11,7 +11,7 @@ using ::mlir::AffineConstantExpr;
 using ::mlir::AffineExpr;
 using ::mlir::AffineExprKind;
 
-// The atom of a summand, or null where another number than a constant multiplies it.
+// The atom of a summand, or null if it is multiplied by anything but a constant.
 AffineExpr AtomOfSummand(AffineExpr summand) {
   if (summand.getKind() != AffineExprKind::Mul) return summand;
   const auto product = llvm::cast<AffineBinaryOpExpr>(summand);

@@ -10,7 +10,7 @@ namespace xla_indexing::internal {
 
 // Whether the expression is a sum of multiples of variables in their order (affine/expr/linear_sum.h) that
 // have several values, and a number: the simplifier gives it back. range_of(v) is the interval of a
-// variable; null where there is no such variable.
+// variable; null if there is no such variable.
 //
 //   IsEvidentForm(d0 * 3 - d1 + 7, range_of)   // true for d0 in [0, 9], d1 in [0, 9]
 bool IsEvidentForm(mlir::AffineExpr expr,

@@ -20,16 +20,16 @@ using ::mlir::AffineExpr;
 
 bool IsFloorOrMod(const Atom& atom) { return atom.IsFloor() || atom.IsMod(); }
 
-// A multiple of a division, k * floor(Y / m) or k * (Y mod m), and what stands beside it.
+// A multiple of a division, k * floor(Y / m) or k * (Y mod m), and the rest of the sum.
 struct SpelledDivision {
   bool is_mod;
   int64_t divisor;
   LinearSum dividend;
   int64_t factor;
-  LinearSum beside;
+  LinearSum rest;
   bool is_exact = false;  // a quotient without remainder
 
-  bool valid() const { return dividend.valid() && beside.valid() && factor != kInt64Min; }
+  bool valid() const { return dividend.valid() && rest.valid() && factor != kInt64Min; }
 
   // The constant becomes its residue, and 0 where the dividend is in a residue class that allows it:
   // floor(Y / m) = floor((Y + j) / m) for Y = r (mod g), g | m, and j in [-r, g - 1 - r].
@@ -44,7 +44,7 @@ struct SpelledDivision {
     }
     dividend.RemoveConstant();
     dividend.AddConstant(constant);
-    if (!is_mod && quotient != 0) beside.AddScaled(LinearSum(quotient), factor);
+    if (!is_mod && quotient != 0) rest.AddScaled(LinearSum(quotient), factor);
   }
 
   // Whether floor(Y / m) is v floordiv m, and Y mod m v mod m.
@@ -54,16 +54,16 @@ struct SpelledDivision {
   }
 
   // k*z*V + k*floor((a*V + ..) / m) = k*floor(((a + m*z)*V + ..) / m). Next to v itself a digit stays one.
-  void TakeWhatStandsBeside() {
+  void TakeFromRest() {
     if (is_mod) return;
     LinearSum taken;
     for (const Term& term : dividend.terms()) {
-      const int64_t there = beside.CoefficientOf(term.atom);
+      const int64_t there = rest.CoefficientOf(term.atom);
       if (there == 1 && IsDigit()) continue;
       taken.AddTerm(term.atom, ExactQuotient(there, factor).value_or(0));
     }
     dividend.AddScaled(taken, divisor);
-    beside.SubtractScaled(taken, factor);
+    rest.SubtractScaled(taken, factor);
   }
 
   // The same with the constant of the sum in the place of V, if the dividend has a constant. False if not.
@@ -78,7 +78,7 @@ struct SpelledDivision {
   // With the constant that stands next to it, as it would be without other divisions.
   SpelledDivision WithConstantTaken() const {
     SpelledDivision taken = *this;
-    taken.TakeConstant(taken.beside);
+    taken.TakeConstant(taken.rest);
     return taken;
   }
 
@@ -103,7 +103,7 @@ struct SpelledDivision {
       left.AddTerm(term.atom, (least - term.coefficient) / divisor);
     }
     dividend.AddScaled(left, divisor);
-    beside.SubtractScaled(left, factor);
+    rest.SubtractScaled(left, factor);
   }
 
   // What decides between the two signs.
@@ -119,7 +119,7 @@ struct SpelledDivision {
       minuses += sum.constant() < 0 ? 1 : 0;
     };
     count(dividend);
-    count(beside);
+    count(rest);
     nodes += factor == 1 ? 0 : 2;
     const auto* leading = llvm::min_element(
         dividend.terms(), [](const Term& a, const Term& b) { return SummandLess(a.atom, b.atom); });
@@ -127,7 +127,7 @@ struct SpelledDivision {
                       leading != dividend.terms().end() && leading->coefficient < 0);
   }
 
-  // The division; null where MLIR makes something else of it.
+  // The division; null if MLIR makes something else of it.
   AffineExpr Write(mlir::MLIRContext* context) {
     const AffineExpr written = dividend.ToExpr(context);
     const AffineExpr division =
@@ -175,7 +175,7 @@ struct Speller {
       if (!IsFloorOrMod(*term.atom)) continue;
       divisions.push_back(ShorterSign(term, result, modulus));
       if (!divisions.back().valid()) return LinearSum::Invalid();
-      result = divisions.back().beside;
+      result = divisions.back().rest;
     }
     // What all of them have left of the constant; that is no more than one of them takes.
     if (result.constant() != 0) {
@@ -192,14 +192,13 @@ struct Speller {
 
   // Y mod m = m - 1 - (-Y - 1) mod m, and floor(Y / m) = -1 - floor((-Y - 1) / m). Both signs are tried
   // where divisions do not nest deep, as this doubles the work for each of them.
-  SpelledDivision ShorterSign(const AtomTerm& term, const LinearSum& beside,
-                              int64_t modulus) const {
+  SpelledDivision ShorterSign(const AtomTerm& term, const LinearSum& rest, int64_t modulus) const {
     constexpr int kMostNested = 4;
     const Atom& atom = *term.atom;
     SpelledDivision positive =
-        SpellDivision(term, atom.written.dividend, term.coefficient, beside, modulus);
+        SpellDivision(term, atom.written.dividend, term.coefficient, rest, modulus);
     if (atom.written.depth > kMostNested || term.coefficient == kInt64Min) return positive;
-    LinearSum with_rest = beside;
+    LinearSum with_rest = rest;
     with_rest.AddScaled(LinearSum(atom.IsMod() ? atom.divisor - 1 : -1), term.coefficient);
     SpelledDivision negative =
         SpellDivision(term, NegatedDividend(atom), -term.coefficient, with_rest, modulus);
@@ -210,10 +209,10 @@ struct Speller {
   }
 
   SpelledDivision SpellDivision(const AtomTerm& term, const QuasiAffineSum& dividend,
-                                int64_t factor, const LinearSum& beside, int64_t modulus) const {
+                                int64_t factor, const LinearSum& rest, int64_t modulus) const {
     const Atom& atom = *term.atom;
     SpelledDivision division{atom.IsMod(), atom.divisor,
-                             Spell(dividend, atom.IsMod() ? atom.divisor : 0), factor, beside};
+                             Spell(dividend, atom.IsMod() ? atom.divisor : 0), factor, rest};
     if (!division.valid()) return division;
     int64_t g = 1;
     int64_t r = 0;
@@ -223,13 +222,13 @@ struct Speller {
       r = FloorMod(residues.residue(), g);
     }
     division.ReduceConstant(g, r);
-    if (modulus != 0) ReduceConstant(division.beside, modulus);
+    if (modulus != 0) ReduceConstant(division.rest, modulus);
     // A quotient without remainder shows as one.
     division.is_exact = g == atom.divisor;
     if (division.is_exact) {
       division.TakeSymmetricResidues();
     } else {
-      division.TakeWhatStandsBeside();
+      division.TakeFromRest();
       division.TakeFactor();
     }
     return division;

@@ -38,7 +38,7 @@ namespace xla_indexing::internal {
 // Whether the sum is spelled with the dividends of its atoms as they are, at first sight.
 bool IsSpelledAsIs(const QuasiAffineSum& sum);
 
-// The spelling of a sum, which is in summand order. Null where numbers do not fit int64, and where MLIR
+// The spelling of a sum, which is in summand order. Null if numbers do not fit int64, or if MLIR
 // makes something else of a division.
 mlir::AffineExpr Spell(const QuasiAffineSum& sorted, const Assumptions& known,
                        mlir::MLIRContext* context);

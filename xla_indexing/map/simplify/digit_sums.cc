@@ -177,8 +177,8 @@ class FloorSum {
   // The p above.
   int64_t period() const { return period_; }
 
-  // The values of the digits of s from s floordiv p on, of which it is a sum, beside a function of s mod p; none where
-  // they do not take all their values independently of each other and of s mod p.
+  // The values of the digits of s from s floordiv p on: the sum is the sum of these and a function of s mod p.
+  // nullopt if they do not take all their values independently of each other and of s mod p.
   std::optional<std::vector<Progression>> DigitsAbovePeriod(const Interval& values) const {
     std::vector<Progression> digits;
     Int128 coefficient = 0;  // of s in units of the digit: the sum of those of floors so far

@@ -69,7 +69,7 @@ class Choice {
     return true;
   }
 
-  // An expression of a for what is chosen; null where a number does not fit.
+  // An expression of a for what is chosen; null if a number does not fit.
   AffineExpr Of(AffineExpr expr) const {
     return Substitute(Substitute(expr, {}, renumbered_), {}, chosen_);
   }
@@ -148,7 +148,7 @@ class Choice {
     return facts_.IsZero(missing);
   }
 
-  // What the other terms add up to, divided by the negated coefficient of `by`; null where that does
+  // What the other terms add up to, divided by the negated coefficient of `by`; null if that does
   // not divide them.
   AffineExpr MinusRestDividedBy(const LinearSum& sum, const Term& by) const {
     const auto divided = [&](int64_t number) -> std::optional<int64_t> {

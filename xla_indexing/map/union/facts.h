@@ -57,7 +57,7 @@ class Facts {
   };
   std::optional<Difference> AsDifference(const LinearSum& sum) const;
 
-  // Of intervals and classes of variables and sums alone; of a valid sum.
+  // What the intervals and classes of variables and sums alone say of a valid sum.
   Progression InBox(const LinearSum& sum);
   // Null if the atom is not a variable of the piece.
   const Progression* OfVariable(mlir::AffineExpr atom) const;

@@ -33,7 +33,7 @@ using ::mlir::AffineExpr;
 
 // How many ways are tried in which the runtime variables of one map can be those of another.
 constexpr int kMaxMatches = 16;
-// Of no more maps than these, runtime variables are compared in a walk.
+// In a walk, runtime variables are compared if there are no more maps than these.
 constexpr size_t kFewMembers = 24;
 // What a check takes that is none at a glance.
 constexpr int64_t kStepsOfCheck = 4;

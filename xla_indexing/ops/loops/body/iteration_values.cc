@@ -80,7 +80,7 @@ class ValuedWays {
   std::optional<LeafSets> Steady(const LeafSets& from) { return through_(from, loop_.steady); }
 
   // What S* or (`then_any`) A leads to at a leaf at the end from all that changing pieces lead to from
-  // `from`, in their order; nothing where that has no closed form. What is the same for two leaves leads
+  // `from`, in their order; nullopt if that has no closed form. What is the same for two leaves leads
   // to the same of them.
   std::optional<std::vector<OperandIndexingSet>> RestsTo(int64_t to, const LeafSets& from,
                                                          bool then_any) {
@@ -147,7 +147,7 @@ class ValuedWays {
   }
 
   // first ; pieces, with the number of iterations, if that is the first dimension of `first` and need be,
-  // as the first result; nothing where there are too many. References stay.
+  // as the first result; nullopt if there are too many. References stay.
   const std::optional<OperandIndexingSet>& Begun(const OperandIndexingSet& first,
                                                  const OperandIndexingSet& pieces) {
     const auto [known, is_new] = begun_.try_emplace({first, pieces});

@@ -291,7 +291,7 @@ class ClosedLoop {
   }
 
   // What the next three give is the same for equal sets: layers of a model have the same maps from leaf to leaf, so
-  // that each is found once for all of them, and takes steps once. Nothing where there are too many maps.
+  // that each is found once for all of them, and takes steps once. nullopt if there are too many maps.
   // References stay.
   const std::optional<OperandIndexingSet>& Composed(const OperandIndexingSet& first,
                                                     const OperandIndexingSet& second) {
@@ -310,7 +310,7 @@ class ClosedLoop {
     if (Bound(&both)) known->second = std::move(both);
     return known->second;
   }
-  // Of maps from a leaf to itself.
+  // All powers of maps from a leaf to itself.
   const std::optional<OperandIndexingSet>& AllPowers(int64_t leaf, const OperandIndexingSet& maps) {
     const auto [known, is_new] = powers_.try_emplace({body_.Leaf(leaf), maps});
     if (!is_new) return known->second;
