@@ -116,9 +116,9 @@ TEST_F(ReplicasTest, TooManyMapsAreAnyElementOfThoseDevices) {
                                    "c = f32[8] add(a, b)\nd = f32[8] add(x, c)\n"
                                    "ROOT e = f32[8] negate(d)"),
                       options),
-              ElementsAre(AllOf(HasSubstr("(d0)[s0, s1] -> (s0)"), HasSubstr("more than 1 maps"),
-                                HasSubstr("replica: (d0, d1)[s0, s1] -> (s1)")),
-                          AllOf(HasSubstr("(d0)[s0] -> (s0)"), HasSubstr("more than 1 maps"))));
+              ElementsAre(AllOf(HasSubstr("(d0)[s0] -> (s0)"), HasSubstr("more than 1 maps")),
+                          AllOf(HasSubstr("(d0)[s0, s1] -> (s0)"), HasSubstr("more than 1 maps"),
+                                HasSubstr("replica: (d0, d1)[s0, s1] -> (s1)"))));
 }
 
 // The condition reads all of leaf 0 on both devices, and decides about everything that changes. Of

@@ -433,10 +433,10 @@ TEST_F(ComputationIndexingTest, WhatIsReducedOfPartsIsOnePath) {
   FusionOptions options;
   options.max_steps = 16 * kLength;
   EXPECT_THAT(OutputToInput(text, options),
-              ElementsAre("0/0/0: (d0, d1)[s0] -> (d0, s0 + 12), domain: d0 in [0, 7], "
-                          "d1 in [0, 15], s0 in [0, 3]",
-                          "0/0/0: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 7], "
-                          "d1 in [0, 15], s0 in [0, 4]"));
+              ElementsAre("0/0/0: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 7], "
+                          "d1 in [0, 15], s0 in [0, 4]",
+                          "0/0/0: (d0, d1)[s0] -> (d0, s0 + 12), domain: d0 in [0, 7], "
+                          "d1 in [0, 15], s0 in [0, 3]"));
   EXPECT_THAT(InputToOutput(text, options),
               ElementsAre("0/0/0: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 7], "
                           "d1 in [0, 4], s0 in [0, 15]",

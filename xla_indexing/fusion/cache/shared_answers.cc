@@ -101,27 +101,13 @@ std::vector<const HloInstruction*> SharedAnswers::InstructionsBehind(const HloIn
   return behind;
 }
 
-std::vector<std::string> SharedAnswers::NamesThatMatter(const InstructionIndexing& entries,
-                                                        const Part& part) {
+std::vector<std::string> SharedAnswers::NamesInReasons(const InstructionIndexing& entries,
+                                                       const Part& part) {
   std::vector<std::string> names;
-  const auto add_sources = [&](const OperandIndexing& map) {
-    for (const RuntimeVarIndexing& binding : map.bindings()) {
-      names.emplace_back(binding.instruction->name());
-      names.emplace_back(binding.instruction->parent()->name());
-      for (const HloInstruction* caller : binding.call_path) names.emplace_back(caller->name());
-    }
-  };
   for (const IndexingEntry& entry : entries) {
-    // Sets are sorted by text, in which the map comes before the names.
-    absl::flat_hash_map<std::string, const OperandIndexing*> before_names;
     for (const OperandIndexing& map : entry.indexing) {
-      if (!map.IsExact())
-        absl::c_copy(NamesIn(map.label().reason, part), std::back_inserter(names));
-      if (entry.indexing.size() == 1 || map.bindings().empty()) continue;
-      const auto [same, is_new] = before_names.try_emplace(map.MapToString(), &map);
-      if (is_new) continue;
-      add_sources(*same->second);
-      add_sources(map);
+      if (map.IsExact()) continue;
+      absl::c_copy(NamesIn(map.label().reason, part), std::back_inserter(names));
     }
   }
   absl::c_sort(names);
@@ -323,7 +309,7 @@ void SharedAnswers::Keep(const Question& question, const Part& part, SharedIndex
   CountMaps(*entries);
   Answer answer;
   answer.is_shared = true;
-  for (std::string& name : NamesThatMatter(*entries, part)) {
+  for (std::string& name : NamesInReasons(*entries, part)) {
     Positions positions = PositionsOf(name, part);
     kept_words_ += positions.size() + name.size() / sizeof(uint64_t) + 1;
     answer.names.emplace_back(std::move(name), std::move(positions));

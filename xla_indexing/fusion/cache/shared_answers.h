@@ -127,10 +127,9 @@ class SharedAnswers {
   void Keep(const Question& question, const Part& part, SharedIndexing entries);
 
   // Whether entries about a computation, or about a call of it, say the same of all computations of
-  // its content, but for what is bound: reasons name no instruction of it, and the order of maps
-  // does not depend on what they name.
+  // its content, but for what is bound: reasons name no instruction of it.
   bool AreSharedUpToNames(const InstructionIndexing& entries, const HloComputation& computation) {
-    return NamesThatMatter(entries, Part(computation)).empty();
+    return NamesInReasons(entries, Part(computation)).empty();
   }
 
   void CountMaps(const InstructionIndexing& entries);
@@ -177,8 +176,8 @@ class SharedAnswers {
   static std::optional<Place> PlaceOf(const RuntimeVarIndexing& binding, const Part& part);
   // Lets a binding name what is at the place.
   static void MoveTo(const Part& part, const Place& place, RuntimeVarIndexing* binding);
-  // The names, of this part, the computations below and their instructions, that entries depend on.
-  std::vector<std::string> NamesThatMatter(const InstructionIndexing& entries, const Part& part);
+  // The names, of this part, the computations below and their instructions, that reasons contain.
+  std::vector<std::string> NamesInReasons(const InstructionIndexing& entries, const Part& part);
   const std::vector<std::string>& NamesIn(const std::string& reason, const Part& part);
   Positions PositionsOf(const std::string& name, const Part& part);
   // The content of a part about `subject`: all of a computation, or a loop and what is behind it.

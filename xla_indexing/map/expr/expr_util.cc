@@ -6,6 +6,8 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
+#include "xla_indexing/base/compare.h"
+#include "xla_indexing/base/numbers/interval.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -68,6 +70,15 @@ int CompareExprs(mlir::AffineExpr a, mlir::AffineExpr b) {
   if (constant_a && constant_b) return constant_a.getValue() < constant_b.getValue() ? -1 : 1;
   if (SummandLess(a, b)) return -1;
   return SummandLess(b, a) ? 1 : 0;
+}
+
+int CompareIntervals(const Interval& a, const Interval& b) {
+  if (a == b) return 0;
+  if (a.IsEmpty() || b.IsEmpty()) return a.IsEmpty() ? -1 : 1;
+  if (a.has_lower() != b.has_lower()) return a.has_lower() ? 1 : -1;
+  if (a.has_lower() && a.lower() != b.lower()) return CompareValues(a.lower(), b.lower());
+  if (a.has_upper() != b.has_upper()) return a.has_upper() ? -1 : 1;
+  return CompareValues(a.upper(), b.upper());
 }
 
 }  // namespace xla_indexing::internal

@@ -9,6 +9,7 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/numbers/interval.h"
 
 namespace xla_indexing::internal {
 
@@ -30,6 +31,10 @@ void MarkSymbols(mlir::AffineExpr expr, llvm::BitVector* used);
 // Negative, zero or positive as `a` stands before, with or after `b`. A total order on the
 // expressions that affine/expr/build.h makes: that of summands, constants by their value.
 int CompareExprs(mlir::AffineExpr a, mlir::AffineExpr b);
+
+// Likewise of intervals: by lower, then by upper bounds. The empty one comes first, infinite bounds
+// are less or greater than all others.
+int CompareIntervals(const Interval& a, const Interval& b);
 
 }  // namespace xla_indexing::internal
 

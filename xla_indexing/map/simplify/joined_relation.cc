@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -237,9 +236,7 @@ bool UsedBefore(const RangeUse& a, const RangeUse& b) {
   if (a.shape && b.shape) {
     if (const int c = CompareExprs(a.shape, b.shape)) return c < 0;
   }
-  const std::string bounds_a = a.bounds.ToString();
-  const std::string bounds_b = b.bounds.ToString();
-  if (bounds_a != bounds_b) return bounds_a < bounds_b;
+  if (const int c = CompareIntervals(a.bounds, b.bounds)) return c < 0;
   return a.position < b.position;
 }
 

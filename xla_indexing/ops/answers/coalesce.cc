@@ -257,8 +257,8 @@ bool UnionMember::Covers(UnionMember& other) {
 
 std::optional<OperandIndexing> UnionMember::Coalesced(UnionMember& other, Witness witness) {
   const OperandIndexing& b = other.map_;
-  if (IsOff(Engine::kCoalesce) || map_.label() != b.label() || !AreComparable(map_, b) ||
-      !llvm::equal(map_.bindings(), b.bindings(), HaveSameSource)) {
+  if (IsOff(Engine::kCoalesce) || map_.label().exactness != b.label().exactness ||
+      !AreComparable(map_, b) || !llvm::equal(map_.bindings(), b.bindings(), HaveSameSource)) {
     return std::nullopt;
   }
   // Both have the formula of this one then.

@@ -34,7 +34,8 @@ class UnionMember {
   // variables have, those of this one are some of those of the other.
   bool Covers(UnionMember& other);
 
-  // Both as one map, where that is found: of one label, read from the same arrays.
+  // Both as one map, where that is found: equally exact, read from the same arrays. Of two
+  // reasons it has this one's.
   std::optional<OperandIndexing> Coalesced(UnionMember& other, Witness witness);
 
  private:

@@ -4,17 +4,17 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
-#include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/map/text/affine_text.h"
-#include "xla_indexing/map/variable_names.h"
+#include "xla_indexing/base/compare.h"
+#include "xla_indexing/map/expr/expr_util.h"
+#include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/answers/coalesce.h"
+#include "xla_indexing/ops/answers/parts/replica_map.h"
+#include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
 
 namespace xla_indexing {
 namespace {
@@ -22,69 +22,65 @@ namespace {
 // Steps of a question (base/question_budget.h) that it may take to find maps that are one.
 constexpr int64_t kMaxStepsToCoalesce = 1'000'000;
 
-bool HasNames(const IndexingMap& map) {
-  const auto has_name = [](const Variable& variable) { return static_cast<bool>(variable.name); };
-  return llvm::any_of(map.dims(), has_name) || llvm::any_of(map.ranges(), has_name) ||
-         llvm::any_of(map.runtimes(), has_name);
+using internal::CompareExprs;
+using internal::CompareIntervals;
+using internal::CompareValues;
+
+// Shorter lists come first, and lists of one length in the order of the first items that differ.
+template <typename List, typename Compare>
+int CompareLists(const List& a, const List& b, Compare compare) {
+  if (const int c = CompareValues(a.size(), b.size())) return c;
+  for (const auto& [item_a, item_b] : llvm::zip_equal(a, b)) {
+    if (const int c = compare(item_a, item_b)) return c;
+  }
+  return 0;
 }
 
-// Whether the text of one map comes before that of another, by their range variables or else by the
-// first result that they do not share; none where that takes more than a glance. Neither is known to
-// be empty.
-std::optional<bool> ComesBeforeAtAGlance(const IndexingMap& a, const IndexingMap& b) {
-  if (a.num_dims() != b.num_dims() || a.num_runtimes() != b.num_runtimes() || HasNames(a) ||
-      HasNames(b)) {
-    return std::nullopt;
-  }
-  if (a.num_ranges() != b.num_ranges()) {
-    // `(d0) ->` comes before `(d0)[s0, s1] ->`, and that before `(d0)[s0] ->`.
-    if (a.num_runtimes() > 0) return std::nullopt;
-    return a.num_ranges() == 0 || (b.num_ranges() != 0 && a.num_ranges() > b.num_ranges());
-  }
-  const auto count = std::min(a.results().size(), b.results().size());
-  size_t i = 0;
-  while (i < count && a.results()[i] == b.results()[i]) ++i;
-  if (i == count) return std::nullopt;
-  // Dimensions and range variables have their default names, which need not be made.
-  internal::VariableNames names;
-  if (a.num_runtimes() > 0) names = internal::NamesOf(a);
-  // What ends a result comes before what goes on with it.
-  const auto text_of = [&](const IndexingMap& map) {
-    std::string text;
-    internal::AppendAffineExpr(map.results()[i], names.dims, names.symbols, &text);
-    text.append(i + 1 < map.results().size() ? "," : ")");
-    return text;
-  };
-  const std::string text_of_a = text_of(a);
-  const std::string text_of_b = text_of(b);
-  return text_of_a != text_of_b ? std::optional(text_of_a < text_of_b) : std::nullopt;
+int CompareBounds(const Variable& a, const Variable& b) {
+  return CompareIntervals(a.bounds, b.bounds);
 }
 
-bool TextComesBefore(const OperandIndexing& a, const OperandIndexing& b) {
-  std::optional<bool> is_before;
-  if (!a.IsUnknown() && !b.IsUnknown()) is_before = ComesBeforeAtAGlance(a.map(), b.map());
-  return is_before ? *is_before : a.ToString() < b.ToString();
+int CompareConstraints(const Constraint& a, const Constraint& b) {
+  if (const int c = CompareExprs(a.expr, b.expr)) return c;
+  return CompareIntervals(a.interval, b.interval);
 }
 
-// Puts the maps in the order of their texts.
-void SortByText(llvm::SmallVectorImpl<OperandIndexing>* maps) {
-  // Where maps are few, parts of their texts are enough to compare them.
-  constexpr size_t kFew = 4;
-  if (maps->size() == 2) {
-    if (TextComesBefore(maps->back(), maps->front())) std::swap(maps->front(), maps->back());
-    return;
+int CompareDevices(mlir::AffineExpr a, mlir::AffineExpr b) {
+  if (!a || !b) return CompareValues(!!a, !!b);
+  return CompareExprs(a, b);
+}
+
+int CompareBindings(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b) {
+  if (const int c = CompareSources(a, b)) return c;
+  if (const int c = CompareLists(a.element, b.element, CompareExprs)) return c;
+  if (const int c = CompareValues(a.value, b.value)) return c;
+  return CompareDevices(a.device, b.device);
+}
+
+int CompareReplicaMaps(const ReplicaMap* a, const ReplicaMap* b) {
+  if (a == nullptr || b == nullptr) return CompareValues(a != nullptr, b != nullptr);
+  if (const int c = CompareExprs(a->device, b->device)) return c;
+  if (const int c = CompareIntervals(a->readers, b->readers)) return c;
+  return CompareLists(a->constraints, b->constraints, CompareConstraints);
+}
+
+// The order of a set: 0 only for one relation, written in one way. It compares range variables and
+// what the maps say before where they say it; names do not count.
+int CompareMaps(const OperandIndexing& a, const OperandIndexing& b) {
+  if (a.IsUnknown() || b.IsUnknown()) return CompareValues(a.IsUnknown(), b.IsUnknown());
+  const IndexingMap& map_a = a.map();
+  const IndexingMap& map_b = b.map();
+  if (const int c = CompareValues(map_a.num_ranges(), map_b.num_ranges())) return c;
+  if (const int c = CompareValues(map_a.num_runtimes(), map_b.num_runtimes())) return c;
+  if (const int c = CompareLists(map_a.results(), map_b.results(), CompareExprs)) return c;
+  if (const int c = CompareLists(map_a.dims(), map_b.dims(), CompareBounds)) return c;
+  if (const int c = CompareLists(map_a.ranges(), map_b.ranges(), CompareBounds)) return c;
+  if (const int c = CompareLists(map_a.runtimes(), map_b.runtimes(), CompareBounds)) return c;
+  if (const int c = CompareLists(map_a.constraints(), map_b.constraints(), CompareConstraints)) {
+    return c;
   }
-  if (maps->size() <= kFew) {
-    std::sort(maps->begin(), maps->end(), TextComesBefore);
-    return;
-  }
-  std::vector<std::pair<std::string, size_t>> order;
-  order.reserve(maps->size());
-  for (size_t i = 0; i < maps->size(); ++i) order.emplace_back((*maps)[i].ToString(), i);
-  std::sort(order.begin(), order.end());
-  llvm::SmallVector<OperandIndexing, 1> sorted;
-  for (const auto& [text, i] : order) sorted.push_back(std::move((*maps)[i]));
-  std::move(sorted.begin(), sorted.end(), maps->begin());
+  if (const int c = CompareLists(a.bindings(), b.bindings(), CompareBindings)) return c;
+  return CompareReplicaMaps(a.replica_map(), b.replica_map());
 }
 
 }  // namespace
@@ -156,7 +152,8 @@ void OperandIndexingSet::Simplify() {
   internal::CoalesceAll(internal::Witness::kRanges, kMaxStepsToCoalesce, &fewer);
   for (OperandIndexing& indexing : fewer) Add(std::move(indexing));
   positions_.Clear();
-  SortByText(&maps_);
+  std::stable_sort(maps_.begin(), maps_.end(),
+                   [](const auto& a, const auto& b) { return CompareMaps(a, b) < 0; });
 }
 
 void OperandIndexingSet::DropSubsumed(const Shape& to) {

@@ -80,6 +80,7 @@ absl::Status FillIn(const Subject& subject, const CommandLine& line, const Fusio
       report.maps.back().coalescing =
           ReportOf(*analysis, analysis->OfReads(map, *access.accessed), &map, *access.accessed);
     }
+    SortByLines(&report.maps);
     kernel->accesses.push_back(std::move(report));
   }
   return absl::OkStatus();

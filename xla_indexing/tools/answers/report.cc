@@ -54,6 +54,8 @@ InstructionIndexing UnknownIndexing(const Subject& subject, Direction direction,
   return entries;
 }
 
+auto LinesOf(const ReportedMap& map) { return std::tie(map.line, map.bindings, map.replica); }
+
 std::vector<ReportedMap> ReportMaps(const OperandIndexingSet& set, const ExactnessLabel& label,
                                     const HloComputation& analysed) {
   std::vector<ReportedMap> maps;
@@ -71,19 +73,19 @@ std::vector<ReportedMap> ReportMaps(const OperandIndexingSet& set, const Exactne
     maps.erase(maps.begin() + 1, maps.end());
     return maps;
   }
-  const auto text = [](const ReportedMap& map) {
-    return std::tie(map.line, map.bindings, map.replica);
-  };
-  std::stable_sort(maps.begin(), maps.end(),
-                   [&](const ReportedMap& a, const ReportedMap& b) { return text(a) < text(b); });
-  maps.erase(
-      std::unique(maps.begin(), maps.end(),
-                  [&](const ReportedMap& a, const ReportedMap& b) { return text(a) == text(b); }),
-      maps.end());
+  SortByLines(&maps);
+  maps.erase(std::unique(maps.begin(), maps.end(),
+                         [](const auto& a, const auto& b) { return LinesOf(a) == LinesOf(b); }),
+             maps.end());
   return maps;
 }
 
 }  // namespace
+
+void SortByLines(std::vector<ReportedMap>* maps) {
+  std::stable_sort(maps->begin(), maps->end(),
+                   [](const auto& a, const auto& b) { return LinesOf(a) < LinesOf(b); });
+}
 
 SubjectIndexer::SubjectIndexer(const CommandLine& line, mlir::MLIRContext* context)
     : line_(line),

@@ -61,6 +61,9 @@ struct ReportedMap {
   std::optional<ReportedTile> tile = std::nullopt;
 };
 
+// Puts maps in the order of their lines, bytewise.
+void SortByLines(std::vector<ReportedMap>* maps);
+
 // The maps between a leaf of the output and a leaf of an operand. Without maps: nothing of the
 // operand leaf is read, and the output leaf is 0.
 struct ReportedEntry {
