@@ -281,10 +281,9 @@ class IndexingMap {
   bool SimplifyFunction(const FunctionOptions& options);
   // One pass of SimplifyFunction(). `*has_integer_point` says that the domain is known to have a point;
   // where it is not, the question is asked, and `*has_integer_point` set if the answer is yes.
-  // Sets `*is_settled` where another pass is known to change nothing.
-  bool SimplifyOnce(const FunctionOptions& options, bool* has_integer_point, bool* is_settled);
-  // Makes a map without constraints.
-  bool SimplifyResults(RuleTrace* trace, bool* is_settled);
+  bool SimplifyOnce(const FunctionOptions& options, bool* has_integer_point);
+  // The pass of a map without constraints.
+  bool SimplifyResults(RuleTrace* trace);
   // The declared variable that an expression consists of, or null.
   Variable* FindVariable(mlir::AffineExpr expr);
   // Whether the constraint need not be kept in constraints_: it holds everywhere, or it is on one

@@ -45,16 +45,19 @@ ExprSimplifier::ExprSimplifier(mlir::MLIRContext* context, llvm::ArrayRef<Interv
 
 ExprSimplifier::~ExprSimplifier() { InstancePool<SimplifierState>::GiveBack(std::move(state_)); }
 
-AffineExpr ExprSimplifier::Simplify(AffineExpr e, bool* is_settled) {
-  const QuasiAffineSum sum = Evaluate(e);
-  const AffineExpr result = WriteCanonically(*state_, sum, e);
-  if (!result || result == e) {
-    if (is_settled != nullptr) *is_settled = true;
-    return e;
+AffineExpr ExprSimplifier::Simplify(AffineExpr e) {
+  // A form is made of the sum that made it: nearly always at once. What is known when a division is
+  // looked at may otherwise be said in a shorter way once all of them have been.
+  constexpr int kMaxTimes = 6;
+  for (int i = 0; i < kMaxTimes; ++i) {
+    const QuasiAffineSum sum = Evaluate(e);
+    const AffineExpr result = WriteCanonically(*state_, sum, e);
+    if (!result || result == e) return e;
+    if (const AffineExpr kept = ShorterAsItWas(e, sum, result)) return kept;
+    if (Evaluate(result) == sum) return result;
+    e = result;
   }
-  const AffineExpr kept = ShorterAsItWas(e, sum, result);
-  if (is_settled != nullptr) *is_settled = kept || Evaluate(result) == sum;
-  return kept ? kept : result;
+  return e;
 }
 
 // The expression as it is, with its summands in order, where it has fewer divisions than the result, or is

@@ -67,9 +67,8 @@ class ExprSimplifier {
   mlir::MLIRContext* context() const { return context_; }
 
   // The normal form of `e`; `e` itself, with its summands in order, where that has fewer divisions, or is
-  // shorter (affine/expr/expr_size.h) than a form that would not be simplified to itself. Sets `is_settled` where simplifying the result anew would change
-  // nothing, as far as that is known without doing it.
-  mlir::AffineExpr Simplify(mlir::AffineExpr e, bool* is_settled = nullptr);
+  // shorter (affine/expr/expr_size.h) than a form that would not be simplified to itself.
+  mlir::AffineExpr Simplify(mlir::AffineExpr e);
 
   // An interval that contains every value of `e`; the hull of them for sums of independent digits.
   Interval Range(mlir::AffineExpr e);

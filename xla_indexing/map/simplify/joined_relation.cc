@@ -291,21 +291,7 @@ JoinedRelation::Reordered JoinedRelation::OrderRangeVariables() {
   if (order == selection.ranges) return Reordered::kNone;
   selection.ranges = std::move(order);
   Select(selection);
-  return together && MayDependOnOrder() ? Reordered::kTogether : Reordered::kAlone;
-}
-
-bool JoinedRelation::MayDependOnOrder() const {
-  // Without a runtime variable that was dropped, rules may do more.
-  if (!definitions_.empty() || has_reader_) return true;
-  const auto has_division = [](AffineExpr expr) {
-    return llvm::any_of(LinearSum::FromExpr(expr).terms(),
-                        [](const Term& term) { return !IsVariable(term.atom); });
-  };
-  return llvm::any_of(map_.results(), has_division) ||
-         llvm::any_of(map_.constraints(), [&](const Constraint& constraint) {
-           return constraint.interval.IsPoint() || has_division(constraint.expr) ||
-                  LinearSum::FromExpr(constraint.expr).terms().front().coefficient < 0;
-         });
+  return together ? Reordered::kTogether : Reordered::kAlone;
 }
 
 struct JoinedRelation::Defined {

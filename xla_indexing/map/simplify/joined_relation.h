@@ -116,11 +116,6 @@ class JoinedRelation {
   // them: forms may depend on their order.
   enum class Reordered { kNone, kAlone, kTogether };
   Reordered OrderRangeVariables();
-  // Whether simplifying the map anew, with its range variables in another order, may change more than
-  // their names. It does not for a map by itself whose expressions are sums of variables: without
-  // equalities these have one form each, but for the sign of a constraint, which begins with a
-  // positive summand.
-  bool MayDependOnOrder() const;
   llvm::SmallVector<mlir::AffineExpr, 8> ExprsInOrderOfUse() const;
   std::vector<llvm::SmallVector<int, 2>> RuntimesInOrder() const;
   Defined DefinedWith(int i, llvm::ArrayRef<mlir::AffineExpr> symbols) const;

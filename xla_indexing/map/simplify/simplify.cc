@@ -46,29 +46,6 @@ using ::mlir::AffineExpr;
 
 namespace {
 
-// Whether nothing is to be done about the range variables of a map without constraints but what
-// Simplify() does: they have several values, and each is a result, first used in their order, and in
-// no sum.
-bool AreRangesResults(const IndexingMap& map) {
-  if (llvm::any_of(map.ranges(), [](const Variable& range) { return range.bounds.IsPoint(); })) {
-    return false;
-  }
-  int used = 0;
-  for (const AffineExpr result : map.results()) {
-    if (const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(result)) {
-      const auto position = static_cast<int>(symbol.getPosition());
-      if (position >= map.num_ranges()) continue;  // A runtime variable, which stays.
-      if (position > used) return false;
-      used = std::max(used, position + 1);
-    } else if (result.getKind() != mlir::AffineExprKind::DimId) {
-      llvm::BitVector ranges(map.num_ranges());
-      internal::MarkSymbols(result, &ranges);
-      if (ranges.any()) return false;
-    }
-  }
-  return used == map.num_ranges();
-}
-
 const char* RuleOf(ConstraintState state) {
   switch (state) {
     case ConstraintState::kImplied:
@@ -81,82 +58,14 @@ const char* RuleOf(ConstraintState state) {
   return "normal form of the constraint";
 }
 
-// How many digits a dividend has that may cut across each other, in the division of an expression
-// that has the most of them: floordivs, and mods twice, in sums of several summands.
-int CrossingDigits(AffineExpr expr) {
-  int most = 0;
-  // The sums that are still to be looked at.
-  llvm::SmallVector<AffineExpr, 8> sums = {expr};
-  llvm::SmallVector<AffineExpr, 8> pending;
-  for (bool is_dividend = false; !sums.empty(); is_dividend = true) {
-    int digits = 0;
-    int summands = 0;
-    pending.push_back(sums.pop_back_val());
-    while (!pending.empty()) {
-      const AffineExpr next = pending.pop_back_val();
-      const auto binary = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(next);
-      if (binary && next.getKind() == mlir::AffineExprKind::Add) {
-        pending.push_back(binary.getLHS());
-        pending.push_back(binary.getRHS());
-      } else if (binary && next.getKind() == mlir::AffineExprKind::Mul) {
-        pending.push_back(binary.getLHS());
-      } else {
-        summands += next.getKind() != mlir::AffineExprKind::Constant;
-        if (!binary) continue;
-        digits += next.getKind() == mlir::AffineExprKind::Mod ? 2 : 1;
-        sums.push_back(binary.getLHS());
-      }
-    }
-    if (is_dividend && summands > 1) most = std::max(most, digits);
-  }
-  return most;
-}
-
-// Whether an expression has a division by another number, in no other division.
-bool HasDivisorOtherThan(AffineExpr expr, int64_t m) {
-  const LinearSum sum = LinearSum::FromExpr(expr);
-  return llvm::any_of(sum.terms(), [m](const Term& term) {
-    const auto division = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(term.atom);
-    const auto divisor =
-        division ? llvm::dyn_cast<mlir::AffineConstantExpr>(division.getRHS()) : nullptr;
-    return divisor && divisor.getValue() != m;
-  });
-}
-
 // Maps of more variables are not looked at as thoroughly: what a question may take is better spent
 // on other maps.
 constexpr int kFewVariables = 8;
 
-// Whether what has been simplified may have another form still: what is known when a division is
-// looked at may be said in a shorter way once all of them have been. A map of few variables is
-// always looked at again, which costs little; a map of many only where it is likely to change, since
-// what a question may take is better spent on other maps.
-bool MayChangeAgain(const IndexingMap& map) {
-  if (map.num_dims() + map.num_symbols() <= kFewVariables) return true;
-  if (llvm::any_of(map.constraints(), IsEquality)) return true;
-  int few_digits = 2;
-  for (const Constraint& constraint : map.constraints()) {
-    const std::optional<ResidueFact> fact = ResidueFactOf(constraint);
-    if (!fact) continue;
-    // Where residues are known, floors that are no quotients by their modulus have several forms.
-    few_digits = 1;
-    if (llvm::any_of(map.results(), [&](AffineExpr result) {
-          return HasDivisorOtherThan(result, fact->residues.modulus());
-        })) {
-      return true;
-    }
-  }
-  const auto crosses = [&](AffineExpr expr) { return CrossingDigits(expr) >= few_digits; };
-  return llvm::any_of(map.results(), crosses) ||
-         llvm::any_of(map.constraints(), [&](const Constraint& c) { return crosses(c.expr); });
-}
-
 }  // namespace
 
 bool IndexingMap::Simplify(const SimplifyOptions& options) {
-  const bool ranges_stay =
-      num_ranges() == 0 || (constraints_.empty() && !IsKnownEmpty() && AreRangesResults(*this));
-  if (options.keep_variables || ranges_stay) {
+  if (options.keep_variables || num_ranges() == 0) {
     return SimplifyFunction(
         {.num_dims = num_dims(), .ranges = true, .runtimes = true, .trace = options.trace});
   }
@@ -171,45 +80,28 @@ bool IndexingMap::Simplify(const SimplifyOptions& options) {
 
 bool IndexingMap::SimplifyFunction(const FunctionOptions& options) {
   bool has_integer_point = false;
-  bool is_settled = false;
-  if (!SimplifyOnce(options, &has_integer_point, &is_settled)) return false;
-  if (is_settled || !MayChangeAgain(*this)) return true;
+  if (!SimplifyOnce(options, &has_integer_point)) return false;
+  if (constraints_.empty()) return true;
+  // What is known when a division is looked at may be said in a shorter way once all of them have
+  // been. Nearly always the second pass finds nothing.
   const QuestionBudget question;
-  // Nearly always the second pass finds nothing.
   constexpr int kMaxPasses = 6;
   for (int pass = 1; pass < kMaxPasses && !QuestionBudget::IsSpent(); ++pass) {
-    const bool changed = SimplifyOnce(options, &has_integer_point, &is_settled);
-    if (!changed || is_settled || !MayChangeAgain(*this)) break;
+    if (!SimplifyOnce(options, &has_integer_point)) break;
   }
   return true;
 }
 
-namespace {
-
-// Whether the simplifier of the map gives a form back that it has given for an expression: the form is
-// made of the same sum, or is simplified once more. Here that takes a part of what it takes in another
-// pass, and is done where there would be one anyway.
-bool ComesBack(AffineExpr form, AffineExpr of, const IndexingMap& map, ExprSimplifier& simplifier) {
-  return simplifier.Evaluate(form) == simplifier.Evaluate(of) ||
-         (map.num_dims() + map.num_symbols() <= kFewVariables && simplifier.Simplify(form) == form);
-}
-
-}  // namespace
-
-bool IndexingMap::SimplifyResults(RuleTrace* trace, bool* is_settled) {
+bool IndexingMap::SimplifyResults(RuleTrace* trace) {
   const auto range_of = [this](AffineExpr variable) {
     const Variable* found = FindVariable(variable);
     return found != nullptr ? &found->bounds : nullptr;
   };
-  const auto stays = [&](AffineExpr result) { return IsEvidentForm(result, range_of); };
-  const auto* const first = llvm::find_if_not(results(), stays);
-  if (first == results().end()) return false;
   const QuestionBudget question;
   std::optional<ExprSimplifier> simplifier;
-  llvm::SmallVector<AffineExpr, 4> simplified(results().begin(), first);
-  *is_settled = true;
-  for (const AffineExpr result : results().drop_front(simplified.size())) {
-    if (stays(result)) {
+  llvm::SmallVector<AffineExpr, 4> simplified;
+  for (const AffineExpr result : results()) {
+    if (IsEvidentForm(result, range_of)) {
       simplified.push_back(result);
       continue;
     }
@@ -217,13 +109,7 @@ bool IndexingMap::SimplifyResults(RuleTrace* trace, bool* is_settled) {
       simplifier.emplace(context(), DimBounds(), SymbolBounds());
       simplifier->TraceTo(trace);
     }
-    bool result_is_settled = false;
-    const AffineExpr form = simplifier->Simplify(result, &result_is_settled);
-    simplified.push_back(form);
-    if (result_is_settled || !*is_settled || stays(form)) continue;
-    simplifier->TraceTo(nullptr);
-    *is_settled = ComesBack(form, result, *this, *simplifier);
-    simplifier->TraceTo(trace);
+    simplified.push_back(simplifier->Simplify(result));
   }
   if (llvm::equal(simplified, results())) return false;
   SetAffineMap(mlir::AffineMap::get(num_dims(), num_symbols(), simplified, context()));
@@ -404,22 +290,14 @@ Outcome LookAtConstraints(const IndexingMap& map, llvm::ArrayRef<Constraint> con
 }
 
 // The normal forms of the map's results, the least under the equalities whose variables may all come
-// into the expression, or are in it already. `*are_settled` becomes false where simplifying them anew may
-// change something, which is not asked where it is false before.
+// into the expression, or are in it already.
 llvm::SmallVector<AffineExpr, 4> LeastForms(const IndexingMap& map,
                                             llvm::function_ref<bool(int variable)> may_come,
-                                            ExprSimplifier& simplifier, RuleTrace* trace,
-                                            bool* are_settled) {
+                                            ExprSimplifier& simplifier, RuleTrace* trace) {
   llvm::SmallVector<AffineExpr, 4> forms;
-  llvm::SmallVector<bool, 4> is_settled(map.num_results(), false);
   simplifier.TraceTo(trace);
-  for (const auto& [result, settled] : llvm::zip_equal(map.results(), is_settled)) {
-    forms.push_back(simplifier.Simplify(result, &settled));
-  }
+  for (const AffineExpr result : map.results()) forms.push_back(simplifier.Simplify(result));
   simplifier.TraceTo(nullptr);
-  for (const auto& [form, result, settled] : llvm::zip_equal(forms, map.results(), is_settled)) {
-    *are_settled = *are_settled && (settled || ComesBack(form, result, map, simplifier));
-  }
   const llvm::ArrayRef<Constraint> constraints = map.constraints();
   if (llvm::none_of(constraints, IsEquality)) return forms;
   const int num_dims = map.num_dims();
@@ -431,7 +309,6 @@ llvm::SmallVector<AffineExpr, 4> LeastForms(const IndexingMap& map,
       });
     });
     if (equalities.empty()) continue;
-    *are_settled = false;
     const AffineExpr least = equalities.Least(form, &simplifier);
     if (trace && least != form) trace->push_back({"equalities say it shorter", form, least});
     form = least;
@@ -439,38 +316,11 @@ llvm::SmallVector<AffineExpr, 4> LeastForms(const IndexingMap& map,
   return forms;
 }
 
-// Whether a constraint on residues shares variables with another constraint.
-bool SharesVariables(const Constraint& residues, llvm::ArrayRef<Constraint> constraints,
-                     int num_dims) {
-  const auto variables = VariablesOf(residues.expr, num_dims);
-  return llvm::any_of(constraints, [&](const Constraint& other) {
-    return !(other == residues) &&
-           llvm::any_of(VariablesOf(other.expr, num_dims),
-                        [&](int variable) { return llvm::is_contained(variables, variable); });
-  });
-}
-
-// Whether looking anew at constraints that became `constraints`, sorted and merged, would change
-// nothing: each has its form on the box, says no more than one of them, and what is assumed of
-// residues says nothing of the others.
-bool AreSettled(llvm::ArrayRef<Constraint> constraints, llvm::ArrayRef<Constraint> before,
-                int num_dims, llvm::function_ref<const Interval*(AffineExpr)> range_of) {
-  return llvm::all_of(constraints, [&](const Constraint& constraint) {
-    const bool is_mod = constraint.expr.getKind() == mlir::AffineExprKind::Mod;
-    const bool begins_with_zero =
-        constraint.interval.has_lower() && constraint.interval.lower() == 0;
-    return (is_mod ? begins_with_zero : !constraint.interval.IsPoint()) &&
-           IsEvidentForm(constraint.expr, range_of) && llvm::is_contained(before, constraint) &&
-           !(is_mod && SharesVariables(constraint, constraints, num_dims));
-  });
-}
-
 }  // namespace
 
-bool IndexingMap::SimplifyOnce(const FunctionOptions& options, bool* has_integer_point,
-                               bool* is_settled) {
+bool IndexingMap::SimplifyOnce(const FunctionOptions& options, bool* has_integer_point) {
   RuleTrace* const trace = options.trace;
-  if (constraints_.empty() && !IsKnownEmpty()) return SimplifyResults(trace, is_settled);
+  if (constraints_.empty() && !IsKnownEmpty()) return SimplifyResults(trace);
   const QuestionBudget question;
   const IndexingMap before = *this;
   const auto make_empty = [&] {
@@ -525,15 +375,9 @@ bool IndexingMap::SimplifyOnce(const FunctionOptions& options, bool* has_integer
     }
     SetConstraints(round.kept);
     if (IsKnownEmpty()) return make_empty();
-    const auto range_of = [this](AffineExpr variable) {
-      const Variable* found = FindVariable(variable);
-      return found != nullptr ? &found->bounds : nullptr;
-    };
-    *is_settled =
-        num_rounds < kMaxRounds && AreSettled(constraints_, round.kept, num_dims(), range_of);
     SetAffineMap(mlir::AffineMap::get(
         num_dims(), num_symbols(),
-        LeastForms(*this, may_come, knowledge.all ? *knowledge.all : simplifier, trace, is_settled),
+        LeastForms(*this, may_come, knowledge.all ? *knowledge.all : simplifier, trace),
         context()));
     return *this != before;
   }
