@@ -279,10 +279,7 @@ class IndexingMap {
     RuleTrace* trace;
   };
   bool SimplifyFunction(const FunctionOptions& options);
-  // One pass of SimplifyFunction(). `*has_integer_point` says that the domain is known to have a point;
-  // where it is not, the question is asked, and `*has_integer_point` set if the answer is yes.
-  bool SimplifyOnce(const FunctionOptions& options, bool* has_integer_point);
-  // The pass of a map without constraints.
+  // Likewise for a map without constraints.
   bool SimplifyResults(RuleTrace* trace);
   // The declared variable that an expression consists of, or null.
   Variable* FindVariable(mlir::AffineExpr expr);

@@ -78,20 +78,6 @@ bool IndexingMap::Simplify(const SimplifyOptions& options) {
   return true;
 }
 
-bool IndexingMap::SimplifyFunction(const FunctionOptions& options) {
-  bool has_integer_point = false;
-  if (!SimplifyOnce(options, &has_integer_point)) return false;
-  if (constraints_.empty()) return true;
-  // What is known when a division is looked at may be said in a shorter way once all of them have
-  // been. Nearly always the second pass finds nothing.
-  const QuestionBudget question;
-  constexpr int kMaxPasses = 6;
-  for (int pass = 1; pass < kMaxPasses && !QuestionBudget::IsSpent(); ++pass) {
-    if (!SimplifyOnce(options, &has_integer_point)) break;
-  }
-  return true;
-}
-
 bool IndexingMap::SimplifyResults(RuleTrace* trace) {
   const auto range_of = [this](AffineExpr variable) {
     const Variable* found = FindVariable(variable);
@@ -318,7 +304,7 @@ llvm::SmallVector<AffineExpr, 4> LeastForms(const IndexingMap& map,
 
 }  // namespace
 
-bool IndexingMap::SimplifyOnce(const FunctionOptions& options, bool* has_integer_point) {
+bool IndexingMap::SimplifyFunction(const FunctionOptions& options) {
   RuleTrace* const trace = options.trace;
   if (constraints_.empty() && !IsKnownEmpty()) return SimplifyResults(trace);
   const QuestionBudget question;
@@ -336,10 +322,15 @@ bool IndexingMap::SimplifyOnce(const FunctionOptions& options, bool* has_integer
     return llvm::all_of(VariablesOf(equality.expr, num_dims()), may_come);
   };
 
-  // A constraint that narrows a variable can make others say more, until nothing becomes narrower.
-  // Nearly all end in two rounds; what is not found in many is left to the constraints that stay.
+  // A constraint that narrows a variable can make others say more, until nothing becomes narrower;
+  // then the results are looked at, and all again where that or sorting the constraints changed
+  // something. Nearly all end in two rounds; what is not found in many is left to the constraints that
+  // stay.
   constexpr int kMaxRounds = 24;
-  for (int num_rounds = 1;; ++num_rounds) {
+  constexpr int kMaxPasses = 6;
+  bool has_integer_point = false;
+  int num_passes = 0;
+  for (int num_rounds = 1; !constraints_.empty(); ++num_rounds) {
     ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
     simplifier.TraceTo(trace);
     // Residues first: what they say is known when the others are looked at.
@@ -364,23 +355,30 @@ bool IndexingMap::SimplifyOnce(const FunctionOptions& options, bool* has_integer
       if (IsKnownEmpty()) return make_empty();
       continue;
     }
-    if (!*has_integer_point) {
+    if (!has_integer_point) {
       const Answer answer =
           HasIntegerPointWithoutPresburger(DimBounds(), SymbolBounds(), round.kept);
       if (answer == Answer::kNo) {
         if (trace) trace->push_back({"no integer point satisfies all constraints"});
         return make_empty();
       }
-      *has_integer_point = answer == Answer::kYes;
+      has_integer_point = answer == Answer::kYes;
     }
+    const Constraints given = std::exchange(constraints_, {});
     SetConstraints(round.kept);
     if (IsKnownEmpty()) return make_empty();
-    SetAffineMap(mlir::AffineMap::get(
-        num_dims(), num_symbols(),
-        LeastForms(*this, may_come, knowledge.all ? *knowledge.all : simplifier, trace),
-        context()));
-    return *this != before;
+    const llvm::SmallVector<AffineExpr, 4> forms =
+        LeastForms(*this, may_come, knowledge.all ? *knowledge.all : simplifier, trace);
+    // Of the same constraints the same follows, and then forms are given back, but for what
+    // equalities make of them.
+    const bool stays = constraints_ == given &&
+                       (llvm::none_of(constraints_, IsEquality) || llvm::equal(forms, results()));
+    SetAffineMap(mlir::AffineMap::get(num_dims(), num_symbols(), forms, context()));
+    if (stays || ++num_passes == kMaxPasses || QuestionBudget::IsSpent()) return *this != before;
+    num_rounds = 0;
   }
+  SimplifyResults(trace);
+  return *this != before;
 }
 
 }  // namespace xla_indexing
