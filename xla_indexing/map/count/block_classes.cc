@@ -13,7 +13,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/map/count/count_points.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -217,6 +217,21 @@ std::optional<ClassSizes> ClassesOfElements(llvm::ArrayRef<std::vector<const Ima
     }
   }
   return marks.Sizes();
+}
+
+Interval CountPart(const ImagePart& part, StepBudget* budget) {
+  if (part.progression) return CountOf(*part.progression->Count());
+  if (part.domain) return CountPoints(*part.domain, budget);
+  if (part.is_injective) return CountPoints(*part.map, budget);
+  if (const auto classes = ClassesOfElements({{&part}}, budget)) {
+    // There is one image, and so one class at most.
+    return CountOf(classes->empty() ? 0 : classes->begin()->second);
+  }
+  const Interval points = CountPoints(*part.map, budget);
+  Interval box = Interval::Point(1);
+  for (const Interval& values : HullOf(part)) box = box.Mul(CountOf(values));
+  return CountBetween(Interval::Point(std::min<int64_t>(points.lower(), 1)), points)
+      .Intersect(CountUpTo(box));
 }
 
 }  // namespace xla_indexing::internal

@@ -1,5 +1,5 @@
-// Classifies the elements of a block of results by the images that have them: a part of
-// map/count/count_image.h.
+// Counts the elements of a part of an image, and classifies those of a block of results by the images
+// that have them: parts of map/count/count_image.h.
 //
 // Example: for the progressions {0, 2, 4, 6} and {3, 4, 5, 6} the classes are {0}: 2 elements,
 // {1}: 2 elements, {0, 1}: 2 elements.
@@ -13,6 +13,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/base/numbers/progression.h"
 #include "xla_indexing/map/count/image_parts.h"
 #include "xla_indexing/map/sets/decision.h"
@@ -36,6 +37,9 @@ std::optional<ClassSizes> ClassesOfProgressions(llvm::ArrayRef<Progression> prog
 // where the box, or the elements, are more than the steps that are left.
 std::optional<ClassSizes> ClassesOfElements(llvm::ArrayRef<std::vector<const ImagePart*>> parts,
                                             StepBudget* budget);
+
+// The number of elements of a part.
+Interval CountPart(const ImagePart& part, StepBudget* budget);
 
 }  // namespace xla_indexing::internal
 

@@ -37,13 +37,12 @@ using internal::Component;
 using internal::ComponentsOf;
 using internal::CountBetween;
 using internal::CountOf;
+using internal::CountPart;
 using internal::CountPoints;
 using internal::CountUpTo;
-using internal::HullOf;
 using internal::ImageMask;
 using internal::ImagePart;
 using internal::ImageParts;
-using internal::Int128;
 using internal::LinearSum;
 using internal::MapOfComponent;
 using internal::PartsOf;
@@ -52,29 +51,6 @@ using internal::ProgressionPartsOf;
 using internal::Term;
 using internal::VariablesOf;
 using ::mlir::AffineExpr;
-
-Interval CountPointsOfBox(llvm::ArrayRef<Interval> hull) {
-  Interval points = Interval::Point(1);
-  for (const Interval& interval : hull) points = points.Mul(CountOf(interval));
-  return points;
-}
-
-Int128 SumOfSizes(const ClassSizes& classes) {
-  Int128 sum = 0;
-  for (const auto& [mask, size] : classes) sum += size;
-  return sum;
-}
-
-Interval CountPart(const ImagePart& part, StepBudget* budget) {
-  if (part.progression) return CountOf(*part.progression->Count());
-  if (part.domain) return CountPoints(*part.domain, budget);
-  if (part.is_injective) return CountPoints(*part.map, budget);
-  if (const auto classes = ClassesOfElements({{&part}}, budget))
-    return CountOf(SumOfSizes(*classes));
-  const Interval points = CountPoints(*part.map, budget);
-  return CountBetween(Interval::Point(std::min<int64_t>(points.lower(), 1)), points)
-      .Intersect(CountUpTo(CountPointsOfBox(HullOf(part))));
-}
 
 Interval CountOneImage(const ImageParts& image, StepBudget* budget) {
   if (image.has_point == Answer::kNo) return Interval::Point(0);
@@ -277,9 +253,8 @@ Interval CountUnionOfImages(llvm::ArrayRef<IndexingMap> maps, llvm::ArrayRef<int
                      }),
         "CountUnionOfImages() of maps with other numbers of results, or of two contexts");
   const QuestionBudget question;
-  llvm::SmallVector<Interval, 4> box;
-  for (const int64_t size : sizes) box.push_back(Interval::OfSize(size));
-  const Interval points = CountPointsOfBox(box);
+  Interval points = Interval::Point(1);
+  for (const int64_t size : sizes) points = points.Mul(CountOf(Interval::OfSize(size)));
   std::vector<std::optional<ImageParts>> by_form;
   for (const IndexingMap& map : maps) {
     by_form.push_back(ProgressionPartsOf(map));

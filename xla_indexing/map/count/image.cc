@@ -1,5 +1,6 @@
 #include "xla_indexing/map/count/image.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -17,27 +18,27 @@
 #include "xla_indexing/base/numbers/congruence.h"
 #include "xla_indexing/base/numbers/progression.h"
 #include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/map/count/block_classes.h"
+#include "xla_indexing/map/count/image_parts.h"
 #include "xla_indexing/map/expr/constraint_form.h"
 #include "xla_indexing/map/sets/domain.h"
 #include "xla_indexing/map/sets/points.h"
-#include "xla_indexing/map/sets/project.h"
 
 namespace xla_indexing {
 namespace {
 
 using internal::Congruence;
 using internal::Constant;
-using internal::Enumerate;
+using internal::CountPart;
+using internal::HullOf;
+using internal::ImagePart;
+using internal::ImageParts;
 using internal::Int128;
-using internal::Joined;
 using internal::kInt64Max;
 using internal::Mod;
 using internal::NarrowToInt64;
-using internal::Points;
+using internal::PartsOf;
 using internal::Progression;
-using internal::Projected;
-using internal::Projection;
-using internal::ProjectOntoResults;
 using internal::ResidueFact;
 using internal::ResidueFactOf;
 using internal::Sub;
@@ -101,80 +102,59 @@ Candidate CandidateFor(const IndexingMap& map, AffineExpr expr, const Interval& 
   return {HoldsEverywhere(map, PhaseIn(candidate, expr), Interval::Point(0), budget), candidate};
 }
 
-// The box as a set of points (r).
-IndexingMap BoxOf(llvm::ArrayRef<Progression> box, mlir::MLIRContext* context) {
-  Variables dims;
-  Constraints constraints;
-  for (const Progression& values : box) {
-    const AffineExpr dim = mlir::getAffineDimExpr(dims.size(), context);
-    dims.push_back({values.interval, {}});
-    if (values.stride() > 1) constraints.push_back({PhaseIn(values, dim), Interval::Point(0)});
-  }
-  const mlir::AffineMap no_results = mlir::AffineMap::get(dims.size(), 0, context);
-  return IndexingMap(kPartsFit, no_results, std::move(dims), {}, {}, std::move(constraints));
+// A result of a part that is a domain or a map, as an expression over its variables.
+AffineExpr ValueOf(const ImagePart& part, size_t result) {
+  return part.domain ? mlir::getAffineDimExpr(result, part.domain->context())
+                     : part.map->results()[result];
 }
 
-// Whether one of some points of the box is known to be no result.
-bool SampledElementIsMissing(const IndexingMap& map, llvm::ArrayRef<Progression> box,
+// Whether one of some points of the box is known to be none of the part.
+bool SampledElementIsMissing(const ImagePart& part, llvm::ArrayRef<Candidate> box,
                              StepBudget* budget) {
   constexpr int kSamples = 8;
+  const IndexingMap& set = part.domain ? *part.domain : *part.map;
   Variables places;
-  for (const Progression& values : box) {
-    places.push_back({Interval::OfSize(RangeOf(values).count), {}});
+  for (const Candidate& side : box) {
+    places.push_back({Interval::OfSize(RangeOf(side.values).count), {}});
   }
-  const mlir::AffineMap no_results = mlir::AffineMap::get(places.size(), 0, map.context());
+  const mlir::AffineMap no_results = mlir::AffineMap::get(places.size(), 0, set.context());
   const IndexingMap all_places(kPartsFit, no_results, std::move(places), {}, {});
   return llvm::any_of(SamplePoints(all_places, kSamples), [&](const auto& point) {
-    IndexingMap there = DomainOf(map);
-    for (auto [result, values, place] : llvm::zip_equal(map.results(), box, point)) {
-      const int64_t value = values.first() + place * values.stride();
-      there.AddConstraint(kPartsFit, result, Interval::Point(value));
+    IndexingMap there = DomainOf(set);
+    for (size_t i = 0; i < box.size(); ++i) {
+      const int64_t value = box[i].values.first() + point[i] * box[i].values.stride();
+      there.AddConstraint(kPartsFit, ValueOf(part, i), Interval::Point(value));
     }
     return DomainHasIntegerPoint(there, budget) == Answer::kNo;
   });
 }
 
-// Whether the image, which the box holds, is all of it.
-Answer IsAllOf(const IndexingMap& map, const Projection& projection,
-               llvm::ArrayRef<Progression> box, StepBudget* budget) {
-  if (projection.IsExplicit()) {
-    const Answer within = DomainWithin(BoxOf(box, map.context()), projection.set, budget);
-    if (within != Answer::kUndecided) return within;
+// Whether a part of an image that has elements is a box; adds the range of each of its results where it is.
+Answer AddBoxOf(const ImagePart& part, StepBudget* budget, ImageBox* box) {
+  llvm::SmallVector<Candidate, 4> candidates;
+  if (part.progression) {
+    candidates.push_back({Answer::kYes, *part.progression});
+  } else {
+    for (const auto& [i, bounds] : llvm::enumerate(HullOf(part))) {
+      const IndexingMap& set = part.domain ? *part.domain : *part.map;
+      candidates.push_back(CandidateFor(set, ValueOf(part, i), bounds, budget));
+    }
   }
+  Answer is_box = Answer::kYes;
   Int128 size = 1;
-  for (const Progression& values : box) {
-    size *= *values.Count();
-    if (size > kInt64Max) break;
+  for (const auto& [result, candidate] : llvm::zip_equal(part.results, candidates)) {
+    is_box = And(is_box, candidate.is_progression);
+    if (candidate.is_progression != Answer::kYes) continue;
+    const Int128 count = *candidate.values.Count();
+    if (count > kInt64Max) return Answer::kUndecided;
+    if (size <= kInt64Max) size *= count;
+    box->ranges[result] = RangeOf(candidate.values);
   }
-  const std::optional<int64_t> points = NumCandidates(map);
-  if (points && size > *points) return Answer::kNo;
-  if (SampledElementIsMissing(map, box, budget)) return Answer::kNo;
-  const std::optional<Points> image =
-      Enumerate(map, budget, [](auto, auto, auto results) { return Joined(results); });
-  if (!image) return Answer::kUndecided;
-  return AnswerOf(static_cast<Int128>(image->set.size()) == size);
-}
-
-// Decides for a map whose domain is known to have a point.
-Answer FindBox(const Projected& projected, StepBudget* budget,
-               llvm::SmallVectorImpl<Progression>* found) {
-  const IndexingMap& map = projected.map;
-  const std::optional<Projection>& projection = projected.projection;
-  if (!projection) return Answer::kUndecided;
-  const bool is_explicit = projection->IsExplicit();
-  Answer are_progressions = Answer::kYes;
-  for (int i = 0; i < map.num_results(); ++i) {
-    const Interval& bounds = projection->set.dims()[i].bounds;
-    const Candidate candidate =
-        is_explicit ? CandidateFor(projection->set, mlir::getAffineDimExpr(i, map.context()),
-                                   bounds, budget)
-                    : CandidateFor(map, map.results()[i], bounds, budget);
-    are_progressions = And(are_progressions, candidate.is_progression);
-    if (are_progressions == Answer::kNo) return are_progressions;
-    found->push_back(candidate.values);
-  }
-  if (are_progressions != Answer::kYes) return are_progressions;
-  return IsAllOf(map, *projection, *found, budget);
+  if (is_box != Answer::kYes || part.progression) return is_box;
+  if (SampledElementIsMissing(part, candidates, budget)) return Answer::kNo;
+  const Interval count = CountPart(part, budget);
+  if (count.has_upper() && count.upper() < size) return Answer::kNo;
+  return count.IsPoint() ? AnswerOf(count.lower() == size) : Answer::kUndecided;
 }
 
 }  // namespace
@@ -184,19 +164,18 @@ absl::StatusOr<ImageBox> ImageAsBox(const IndexingMap& map, int64_t max_steps) {
   if (absl::Status status = map.Verify(); !status.ok()) return status;
   StepBudget budget(max_steps);
   ImageBox box;
-  const std::optional<Projected> projected =
-      ProjectOntoResults(map, {.dims = false, .runtimes = false});
-  if (!projected) return box;
+  box.ranges.assign(map.num_results(), StridedRange{});
   Answer is_box = Answer::kUndecided;
-  const Answer has_point = DomainHasIntegerPoint(projected->map, &budget);
+  const Answer has_point = DomainHasIntegerPoint(map, &budget);
   if (has_point == Answer::kNo) {
     // Without results even the empty product has a point.
     is_box = AnswerOf(map.num_results() > 0);
-    box.ranges.assign(map.num_results(), StridedRange{});
   } else if (has_point == Answer::kYes) {
-    llvm::SmallVector<Progression, 4> found;
-    is_box = FindBox(*projected, &budget, &found);
-    for (const Progression& values : found) box.ranges.push_back(RangeOf(values));
+    const std::optional<ImageParts> image = PartsOf(map, &budget);
+    is_box = image ? Answer::kYes : Answer::kUndecided;
+    for (size_t i = 0; image && i < image->parts.size() && is_box != Answer::kNo; ++i) {
+      is_box = And(is_box, AddBoxOf(image->parts[i], &budget, &box));
+    }
   }
   if (is_box != Answer::kYes) box.ranges.clear();
   box.is_box = budget.Decide(is_box);

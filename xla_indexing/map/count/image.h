@@ -9,9 +9,9 @@
 // and that is the answer. Results that depend on one another form no box, unless they have a single
 // value: the image of (d0, d0) is a diagonal. An infinite image is no box.
 //
-// How. Offset, next value and last value of each result come from bisection over emptiness
-// (map/sets/domain.h); that the image has all of the box, from the projection onto the results, by
-// counting where the map is one-to-one, or from all points.
+// How. The image is a product of parts (map/count/image_parts.h), each of which has to be a box.
+// Offset, next value and last value of a result come from the part where that is a progression, else
+// from bisection over emptiness (map/sets/domain.h); that a part has all of its box, from its count.
 //
 //   (d0) -> (d0 * 2 + 3), d0 in [0, 4]                       {3 + 2i : i < 5}
 //   (d0, d1) -> (d0 * 4 + d1), d0 in [0, 9], d1 in [0, 3]    {i : i < 40}
