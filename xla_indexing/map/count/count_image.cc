@@ -149,36 +149,6 @@ IndexingMap WithDimsAsResults(const IndexingMap& map) {
                      Variables(map.runtimes()), Constraints(map.constraints()));
 }
 
-// Whether dimensions and results of a component determine its other variables: one after the other
-// by a result that has it alone, besides what is determined, as a multiple.
-bool SymbolsAreDetermined(const IndexingMap& map, const Component& component) {
-  llvm::SmallVector<int, 4> open;
-  for (const int variable : component.variables) {
-    if (variable >= map.num_dims() && !BoundsOf(map, variable).IsPoint()) open.push_back(variable);
-  }
-  bool progress = true;
-  while (!open.empty() && progress) {
-    progress = false;
-    for (const int i : component.results) {
-      const LinearSum sum = LinearSum::FromExpr(map.results()[i]);
-      llvm::SmallVector<AffineExpr, 4> with_open;
-      for (const Term& term : sum.terms()) {
-        const auto variables = VariablesOf(term.atom, map.num_dims());
-        if (llvm::any_of(variables, [&](int v) { return llvm::is_contained(open, v); })) {
-          with_open.push_back(term.atom);
-        }
-      }
-      if (!sum.valid() || with_open.size() != 1 ||
-          with_open[0].getKind() != mlir::AffineExprKind::SymbolId) {
-        continue;
-      }
-      llvm::erase(open, VariablesOf(with_open[0], map.num_dims())[0]);
-      progress = true;
-    }
-  }
-  return open.empty();
-}
-
 // Results as g(d) + h(s), and constraints on d or on s alone: the pairs are those d with, for each,
 // the values of h. None where they are not so.
 std::optional<IndexingMap> WithoutDims(const IndexingMap& map, const Component& component) {
@@ -227,7 +197,6 @@ IndexingMap DimsAlone(const IndexingMap& map) {
 // The pairs of one component by itself; the dimensions of `map` are the component's dimensions.
 Interval CountPairsOfComponent(const IndexingMap& map, StepBudget* budget) {
   const Component all = AllOf(map);
-  if (SymbolsAreDetermined(map, all)) return CountPoints(map, budget);
   if (const std::optional<IndexingMap> fiber = WithoutDims(map, all)) {
     const Interval dims = CountPoints(DimsAlone(map), budget);
     return dims.Mul(CountImage(*fiber, budget));
