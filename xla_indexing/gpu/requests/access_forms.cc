@@ -261,17 +261,6 @@ void FormAlgebra::KeepOnly(llvm::ArrayRef<Form*> forms) {
   for (Form* form : forms) renumber(form);
 }
 
-std::optional<Shift> FormAlgebra::Combine(const Shift& a, const Shift& b, int64_t factor) {
-  const std::optional<int64_t> period = CheckedMul(a.period / Gcd(a.period, b.period), b.period);
-  if (!period) return std::nullopt;
-  const Int128 of_b = Int128{b.change} * (*period / b.period);
-  if (of_b < -kLimit || of_b > kLimit) return std::nullopt;
-  const std::optional<int64_t> change =
-      NarrowToInt64(Int128{a.change} * (*period / a.period) + of_b * factor);
-  if (!change) return std::nullopt;
-  return Shift{*period, *change};
-}
-
 std::optional<Shift> FormAlgebra::ShiftOf(const Form& form, int variable) const {
   const VariableSet bit = VariableSet{1} << variable;
   // The shifts of the divisions that have the variable; a division comes before those it is part
@@ -282,7 +271,7 @@ std::optional<Shift> FormAlgebra::ShiftOf(const Form& form, int variable) const 
     for (const FormTerm& term : f.terms) {
       Shift shift{1, term.id == variable ? 1 : 0};
       if (term.id >= kMaxVariables) shift = shifts[term.id - kMaxVariables];
-      sum = Combine(*sum, shift, term.coefficient);
+      sum = sum->Plus(shift, term.coefficient);
       if (!sum) return std::nullopt;
     }
     return sum;
@@ -296,11 +285,9 @@ std::optional<Shift> FormAlgebra::ShiftOf(const Form& form, int variable) const 
     if ((division.variables & bit) == 0 || division_ranges_[i].IsPoint()) continue;
     const std::optional<Shift> dividend = of_form(division.dividend);
     if (!dividend) return std::nullopt;
-    const int64_t times = division.divisor / Gcd(division.divisor, dividend->change);
-    const std::optional<int64_t> period = CheckedMul(dividend->period, times);
-    const std::optional<int64_t> change = CheckedMul(dividend->change, times);
-    if (!period || !change) return std::nullopt;
-    shifts[i] = {*period, division.is_mod ? 0 : *change / division.divisor};
+    const std::optional<Shift> shift = dividend->Divided(division.divisor, division.is_mod);
+    if (!shift) return std::nullopt;
+    shifts[i] = *shift;
   }
   return of_form(form);
 }

@@ -12,9 +12,7 @@
 // Ranges follow the variables, which can be narrowed: a division may have one value, or a remainder
 // one quotient, for some values of the variables and not for others.
 //
-// A *shift* of a variable v by P and c is  f(v + P) = f(v) + c,  whatever v and the others are. A
-// sum shifts as its terms do, by the least common multiple of their periods. Where D shifts by P
-// and c, with n = m / gcd(m, c), D mod m shifts by n*P and 0, D floordiv m by n*P and n*c / m.
+// A form as a function of one variable repeats itself, whatever the others are (map/expr/shift.h).
 //
 // Numbers. Whatever the variables are in their intervals, no sum leaves [-2^62, 2^62]; a form for
 // which that is not so makes the algebra fail (ok() is false), after which no form has a meaning.
@@ -33,6 +31,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/map/expr/shift.h"
 
 namespace xla_indexing::internal {
 
@@ -72,12 +71,6 @@ struct FormDivision {
   Form dividend;
   int64_t divisor = 1;
   VariableSet variables = 0;
-};
-
-// f(v + period) = f(v) + change for one variable v.
-struct Shift {
-  int64_t period = 1;
-  int64_t change = 0;
 };
 
 class FormAlgebra {
@@ -142,7 +135,6 @@ class FormAlgebra {
   void AddConstant(Form* form, Int128 value);
   Int128 Magnitude(const Form& form) const;
   ValueRange RangeOfDivision(const FormDivision& division) const;
-  static std::optional<Shift> Combine(const Shift& a, const Shift& b, int64_t factor);
 
   bool ok_ = true;
   size_t num_variables_ = 0;

@@ -25,6 +25,7 @@
 #include "xla_indexing/base/numbers/progression.h"
 #include "xla_indexing/map/expr/expr_program.h"
 #include "xla_indexing/map/expr/expr_util.h"
+#include "xla_indexing/map/expr/shift.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -100,45 +101,26 @@ class OneSum {
 // s has few values, or a digit that a sum has in any way few.
 constexpr int64_t kFewValues = 64;
 
-// e(s + length) = e(s) + step for each s.
-struct Period {
-  int64_t length = 1;
-  int64_t step = 0;
-};
+std::optional<Shift> ShiftOfSum(const LinearSum& sum);
 
-std::optional<Period> PeriodOfSum(const LinearSum& sum);
-
-// The period of a variable or of a division of sums over it; none where it is longer than kFewValues or a
-// number does not fit. Once the dividend has changed by a multiple of m, a remainder by m is the same, and
-// a quotient has changed by as many.
-std::optional<Period> PeriodOfSum(AffineExpr atom) {
+// How a variable, or a division of sums over it, repeats itself; none where a number does not fit.
+std::optional<Shift> ShiftOfAtom(AffineExpr atom) {
   const auto division = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(atom);
-  if (!division) return Period{1, 1};
-  const std::optional<Period> dividend = PeriodOfSum(LinearSum::FromExpr(division.getLHS()));
+  if (!division) return Shift{1, 1};
+  const std::optional<Shift> dividend = ShiftOfSum(LinearSum::FromExpr(division.getLHS()));
   if (!dividend) return std::nullopt;
   const int64_t m = llvm::cast<mlir::AffineConstantExpr>(division.getRHS()).getValue();
-  const int64_t shared = Gcd(dividend->step, m);
-  if (m / shared > kFewValues) return std::nullopt;
-  const int64_t length = dividend->length * (m / shared);
-  if (length > kFewValues) return std::nullopt;
-  return Period{length, atom.getKind() == mlir::AffineExprKind::Mod ? 0 : dividend->step / shared};
+  return dividend->Divided(m, atom.getKind() == mlir::AffineExprKind::Mod);
 }
 
-std::optional<Period> PeriodOfSum(const LinearSum& sum) {
-  Period period;
+std::optional<Shift> ShiftOfSum(const LinearSum& sum) {
+  std::optional<Shift> shift = Shift();
   for (const Term& term : sum.terms()) {
-    const std::optional<Period> next = PeriodOfSum(term.atom);
-    if (!next) return std::nullopt;
-    const int64_t length = std::lcm(period.length, next->length);
-    if (length > kFewValues) return std::nullopt;
-    const std::optional<int64_t> known = CheckedMul(period.step, length / period.length);
-    const std::optional<int64_t> steps = CheckedMul(next->step, length / next->length);
-    const std::optional<int64_t> more = steps ? CheckedMul(*steps, term.coefficient) : std::nullopt;
-    const std::optional<int64_t> step = known && more ? CheckedAdd(*known, *more) : std::nullopt;
-    if (!step) return std::nullopt;
-    period = {length, *step};
+    const std::optional<Shift> of_term = ShiftOfAtom(term.atom);
+    if (of_term) shift = shift->Plus(*of_term, term.coefficient);
+    if (!of_term || !shift) return std::nullopt;
   }
-  return period;
+  return shift;
 }
 
 // The m of an expression s floordiv m, 1 of s; none for others.
@@ -166,11 +148,11 @@ class FloorSum {
       return AddFloor(*divisor, term.coefficient);
     }
     // With a step, it is as many times the floor by its period, beside what returns.
-    const std::optional<Period> period = PeriodOfSum(term.atom);
-    if (!period) return false;
-    period_ = std::lcm(period_, period->length);
-    const std::optional<int64_t> coefficient = CheckedMul(term.coefficient, period->step);
-    return period_ <= kFewValues && coefficient && AddFloor(period->length, *coefficient) &&
+    const std::optional<Shift> shift = ShiftOfAtom(term.atom);
+    if (!shift || shift->period > kFewValues) return false;
+    period_ = std::lcm(period_, shift->period);
+    const std::optional<int64_t> coefficient = CheckedMul(term.coefficient, shift->change);
+    return period_ <= kFewValues && coefficient && AddFloor(shift->period, *coefficient) &&
            AddFloor(period_, 0);
   }
 
