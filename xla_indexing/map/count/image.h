@@ -9,7 +9,7 @@
 // and that is the answer. Results that depend on one another form no box, unless they have a single
 // value: the image of (d0, d0) is a diagonal. An infinite image is no box.
 //
-// How. The image is a product of parts (map/count/image_parts.h), each of which has to be a box.
+// How. The image is a product of parts, each of which has to be a box.
 // Offset, next value and last value of a result come from the part where that is a progression, else
 // from bisection over emptiness (map/sets/domain.h); that a part has all of its box, from its count.
 //
