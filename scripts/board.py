@@ -8,7 +8,7 @@ docs/board.md says how to read it.
 
     scripts/board.py --list                              the engines, and their lines
     scripts/board.py                                     all of them, over files of ../shared
-    scripts/board.py --engines Zones Bands+Joints        some, and two that are off together
+    scripts/board.py --engines Cover Bands+Joints        some, and two that are off together
     scripts/board.py --corpora jax:300 ~/programs:1000   a directory, and the largest file in kB
     scripts/board.py --write                             docs/board.md, too; --show: without running more
 

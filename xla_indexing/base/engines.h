@@ -3,10 +3,10 @@
 //
 // base/engines.def is the table of them. An engine asks at its entry:
 //
-//   if (IsOff(Engine::kZones)) return;
+//   if (IsOff(Engine::kCoalesce)) return;
 //
 // In builds without the CMake option XLA_INDEXING_BOARD, which all are that are shipped, no engine is off, and
-// this costs nothing. With it, two variables of the environment are read: XLA_INDEXING_WITHOUT=Zones,Spreading
+// this costs nothing. With it, two variables of the environment are read: XLA_INDEXING_WITHOUT=Coalesce,Spreading
 // switches engines off, and XLA_INDEXING_ASKED is a file to which the names of the engines that have asked are
 // written at the end: the others could be off without a difference. An answer is right whichever engines are
 // off, but it may be longer, weaker or later.

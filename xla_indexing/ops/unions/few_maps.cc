@@ -7,7 +7,6 @@
 #include "xla_indexing/ops/answers/coalesce.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/unions/few_ranges.h"
-#include "xla_indexing/ops/unions/zones.h"
 
 namespace xla_indexing::internal {
 
@@ -47,7 +46,6 @@ void WriteAnswer(OperandIndexingSet* set) {
   WriteWithFewMaps(set);
   std::vector<OperandIndexing> maps;
   for (const OperandIndexing& map : *set) maps.push_back(WithConstrainedResultsAsRanges(map));
-  if (maps.size() > 1) JoinZones(&maps);
   *set = Tidied(std::move(maps));
 }
 

@@ -4,10 +4,6 @@
 //   a, all of whose pairs b has                  dropped
 //   two maps that are one                        one map (ops/answers/coalesce.h)
 //
-// One more is for answers, since laws about loops look for what maps add to dimensions:
-//
-//   maps that are one zone together              one map (ops/unions/zones.h)
-//
 // Every rule leaves the union equal. Example: (d0) -> (d0, 0) and (d0)[s0] -> (d0, s0), s0 in [1, 9],
 // are (d0)[s0] -> (d0, s0), s0 in [0, 9].
 #ifndef XLA_INDEXING_OPS_UNIONS_FEW_MAPS_H_
@@ -20,8 +16,10 @@ namespace xla_indexing::internal {
 // The second rule alone.
 void CoalesceMaps(OperandIndexingSet* set);
 
-// The first table, and both, as long as the question's budget lasts.
+// Both, as long as the question's budget lasts.
 void WriteWithFewMaps(OperandIndexingSet* set);
+// As WriteWithFewMaps(); then results that a constraint bounds are range variables. For answers, since
+// laws about loops look for what maps add to dimensions.
 void WriteAnswer(OperandIndexingSet* set);
 
 }  // namespace xla_indexing::internal
