@@ -377,6 +377,11 @@ void PathSet::Add(const PathSet& other) {
     *this = other;
     return;
   }
+  every_element_ |= other.every_element_;
+  if (!paths_) {
+    paths_ = other.paths_;
+    return;
+  }
   // x * x comes to x twice.
   if (other.paths_ && other.paths_->SharesWith(*paths_)) return;
   for (const Path& path : other.paths()) Add(path);
@@ -397,6 +402,15 @@ bool PathSet::MaySubsumeOneAnother() const {
   });
 }
 
+void PathSet::DropBesideEveryElement() {
+  PathSet kept;
+  kept.every_element_ = kUnconditional;
+  for (const Path& path : paths()) {
+    if (path.ChangesDevice() || path.IsUnknown()) kept.Add(path);
+  }
+  *this = std::move(kept);
+}
+
 bool PathSet::Merge(const Shape& shape, size_t enough) {
   OperandIndexingSet maps;
   for (const Path& path : paths()) maps.Add(path.Map(shape));
@@ -404,7 +418,7 @@ bool PathSet::Merge(const Shape& shape, size_t enough) {
   if (maps.size() > enough) maps.Simplify();
   const bool are_too_many = maps.size() > enough;
   if (are_too_many) MergeShifted(&maps);
-  *this = PathSet();
+  paths_.reset();
   for (const OperandIndexing& map : maps) Add(Path(map, shape));
   return are_too_many;
 }

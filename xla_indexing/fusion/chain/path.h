@@ -5,6 +5,8 @@
 #ifndef XLA_INDEXING_FUSION_CHAIN_PATH_H_
 #define XLA_INDEXING_FUSION_CHAIN_PATH_H_
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -136,10 +138,27 @@ class Path {
 // Paths to one leaf. Paths of one map that are one function are united where they can be, for which
 // they are settled: a path by itself is not. Copies share their paths, since elementwise instructions
 // hand them on.
+//
+// Paths to *every* element of the leaf, exact, are not written, and not among paths(): a set has the
+// numbers of the conditions under which the start leads there, which are the walk's. Number 0 is none, so
+// that each element of the start does.
 class PathSet {
  public:
-  bool empty() const { return paths().empty(); }
-  size_t size() const { return paths().size(); }
+  // Sets of numbers of conditions.
+  using Conditions = uint32_t;
+  static constexpr Conditions kUnconditional = 1;
+  static constexpr size_t kMaxConditions = 32;
+
+  bool empty() const { return every_element_ == 0 && paths().empty(); }
+  size_t size() const {
+    return paths().size() + static_cast<size_t>(std::popcount(every_element_));
+  }
+  Conditions every_element() const { return every_element_; }
+  void AddEveryElement(Conditions conditions) { every_element_ |= conditions; }
+  // Whether each element of the start leads to every element.
+  bool LeadsToEveryElement() const { return (every_element_ & kUnconditional) != 0; }
+  // Where it does, leaves out the paths that this covers: those that stay on their device.
+  void DropBesideEveryElement();
   llvm::ArrayRef<Path> paths() const {
     return paths_ ? llvm::ArrayRef<Path>((*paths_)->list) : llvm::ArrayRef<Path>();
   }
@@ -171,6 +190,7 @@ class PathSet {
   static Path::Union UniteWithOne(Paths& paths, Path& path);
 
   std::optional<CopyOnWrite<Paths>> paths_;  // none of an empty set
+  Conditions every_element_ = 0;
 };
 
 }  // namespace xla_indexing::internal

@@ -19,6 +19,7 @@
 #include "xla_indexing/fusion/walk/reachability.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/ops/answers/map_builder.h"
 #include "xla_indexing/ops/rules/frame/computation_indexer.h"
@@ -29,6 +30,9 @@ namespace {
 
 // When a leaf has more paths than this, those that other paths cover are left out.
 constexpr size_t kMergePast = 8;
+
+// When one of more paths than this leads to every element, those that it covers are left out.
+constexpr size_t kFewBesideEvery = 4;
 
 // A leaf has many paths when it has more than this.
 constexpr size_t kManyPaths = 64;
@@ -62,6 +66,22 @@ void AddAll(const LeafPaths& from, LeafPaths& to) {
   for (const auto& [leaf, set] : from) to[leaf].Add(set);
 }
 
+// Whether the path to every element of one side of an instruction leads to every element of the other
+// side, exactly, whatever the program computes.
+bool KeepsEveryElement(const HloInstruction& instruction, int64_t operand, Direction direction) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kDynamicSlice:
+    case HloOpcode::kDynamicUpdateSlice:
+      return false;  // which is said by their maps
+    case HloOpcode::kDot:
+      if (operand > 1) return false;
+      break;
+    default:
+      break;
+  }
+  return ReachedThrough(instruction, operand, direction, Reached::kAll) == Reached::kAll;
+}
+
 }  // namespace
 
 Traversal::Traversal(mlir::MLIRContext* context, const FusionOptions& options,
@@ -93,16 +113,19 @@ OperandIndexingSet Traversal::SeenFromOutside(const OperandIndexingSet& set,
 
 void Traversal::Apply(const IndexingEntry& entry, const Shape& from, const Shape& to,
                       const CallFrame& frame, const PathSet& paths, PathSet* end) {
-  Take(paths.size() * entry.indexing.size());
   if (KeepsElements(entry.indexing, from, to)) {
-    for (const Path& path : paths.paths()) end->Add(path);
+    Take(paths.paths().size());
+    TakeEvery(paths.every_element());
+    end->Add(paths);
     return;
   }
+  Take(paths.size() * entry.indexing.size());
   const OperandIndexingSet steps = SeenFromOutside(entry.indexing, frame);
-  for (const Path& path : paths.paths()) {
+  const PathSet written = Written(paths, from);
+  for (const Path& path : written.paths()) {
     if (was_stopped()) {
       const Path& whole = WholePath(to);
-      if (end->empty() || !whole.HasSameOrigin(end->paths().back())) end->Add(whole);
+      if (end->paths().empty() || !whole.HasSameOrigin(end->paths().back())) end->Add(whole);
       return;
     }
     const OperandIndexing first = path.Map(from);
@@ -123,6 +146,10 @@ void Traversal::Apply(const IndexingEntry& entry, const Shape& from, const Shape
       // is better done while there are steps left.
       if (composed->replica_map() != nullptr || steps_to_simplify > kFewSteps) composed->Simplify();
       if (composed->IsKnownEmpty()) continue;
+      if (const PathSet::Conditions conditions = LeadsToEvery(*composed, to)) {
+        end->AddEveryElement(conditions);
+        continue;
+      }
       end->Add(Path::OfNormalForm(*std::move(composed), to));
     }
   }
@@ -135,11 +162,20 @@ void Traversal::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& 
     was_given_up_ = has_answer_();
     if (was_given_up_) return;
   }
-  if (paths.size() <= std::min(kMergePast, max_maps)) return;
-  if (paths.size() <= max_maps && !paths.MaySubsumeOneAnother()) return;
+  if (paths.LeadsToEveryElement() && paths.size() > std::min(kFewBesideEvery, max_maps)) {
+    paths.DropBesideEveryElement();
+    has_left_out_paths_ = true;
+  }
+  const size_t many = paths.every_element() != 0 ? kFewBesideEvery : kMergePast;
+  if (paths.size() <= std::min(many, max_maps)) return;
   const Shape& shape = instruction.shape().Leaf(leaf);
   const size_t before = paths.size();
-  if (paths.Merge(shape, max_maps)) has_merged_shifted_ = true;
+  const bool has_every = paths.every_element() != 0;
+  paths = Written(paths, shape);
+  if (paths.size() > max_maps || paths.MaySubsumeOneAnother()) {
+    if (paths.Merge(shape, max_maps)) has_merged_shifted_ = true;
+  }
+  if (has_every) paths = Unwritten(paths, shape);
   if (paths.size() < before) has_left_out_paths_ = true;
   if (paths.size() <= max_maps) return;
   if (is_by_joints_) was_given_up_ = true;
@@ -148,6 +184,7 @@ void Traversal::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& 
       absl::StrCat("whole tensor: more than ", options_.max_maps, " maps at ", instruction.name()),
       context_);
   PathSet widened;
+  widened.AddEveryElement(paths.every_element());
   AddWhole(whole, shape, paths, &widened);
   paths = std::move(widened);
 }
@@ -170,6 +207,103 @@ void Traversal::AddWhole(const OperandIndexing& whole, const Shape& shape, const
   if (readers.IsEmpty()) return;
   devices = devices.Intersect(source_.DevicesOf(computation_));
   end->Add(Path(OnAnyDevice(whole, readers, devices), shape));
+}
+
+PathSet::Conditions Traversal::LeadsToEvery(OperandIndexing& map, const Shape& to) {
+  if (is_by_joints_ || !map.IsExact() || map.replica_map() != nullptr) return 0;
+  // Each index is a range variable of its own, on which nothing else depends.
+  const auto has_free_ranges = [&] {
+    const IndexingMap& relation = map.map();
+    llvm::BitVector used(static_cast<unsigned>(relation.num_symbols()));
+    for (const Constraint& constraint : relation.constraints()) {
+      MarkSymbols(constraint.expr, &used);
+    }
+    for (const RuntimeVarIndexing& binding : map.bindings()) {
+      for (const mlir::AffineExpr index : binding.element) MarkSymbols(index, &used);
+    }
+    for (const auto [result, size] :
+         llvm::zip_equal(relation.affine_map().getResults(), to.dimensions())) {
+      if (size == 1) continue;
+      const auto range = llvm::dyn_cast<mlir::AffineSymbolExpr>(result);
+      if (!range || range.getPosition() >= static_cast<unsigned>(relation.num_ranges()) ||
+          used.test(range.getPosition()) ||
+          relation.ranges()[range.getPosition()].bounds != IndicesOfAxis(size)) {
+        return false;
+      }
+      used.set(range.getPosition());
+    }
+    return true;
+  };
+  if (map.IsUnknown()) return 0;
+  const bool are_ranges = llvm::all_of(
+      llvm::zip_equal(map.map().affine_map().getResults(), to.dimensions()), [](const auto& index) {
+        return std::get<1>(index) == 1 || llvm::isa<mlir::AffineSymbolExpr>(std::get<0>(index));
+      });
+  if (!are_ranges) return 0;
+  if (!map.map().constraints().empty() || !map.bindings().empty()) map.Simplify();
+  if (map.IsUnknown() || !map.IsExact() || !has_free_ranges()) return 0;
+  const bool has_all_dims = llvm::all_of(
+      llvm::zip_equal(map.map().dims(), start_shape_.dimensions()),
+      [](const auto& dim) { return std::get<0>(dim).bounds == IndicesOfAxis(std::get<1>(dim)); });
+  if (has_all_dims && map.map().constraints().empty() && map.bindings().empty()) {
+    return PathSet::kUnconditional;
+  }
+  const OperandIndexing to_scalar =
+      EveryElement(to, Shape::Scalar(ElementType::kPred), ExactnessLabel::Exact(), context_);
+  absl::StatusOr<OperandIndexing> condition = ComposeOperandIndexing(map, to_scalar);
+  if (!condition.ok()) return 0;
+  condition->Simplify();
+  if (!condition->IsExact() || condition->IsUnknown()) return 0;
+  size_t number = 0;
+  while (number < conditions_.size() && !(conditions_[number] == *condition)) ++number;
+  if (number + 1 >= PathSet::kMaxConditions) return 0;
+  if (number == conditions_.size()) conditions_.push_back(*std::move(condition));
+  return PathSet::Conditions{1} << (number + 1);
+}
+
+PathSet Traversal::Written(const PathSet& paths, const Shape& shape) const {
+  if (paths.every_element() == 0) return paths;
+  PathSet written;
+  for (const Path& path : paths.paths()) written.Add(path);
+  if (paths.LeadsToEveryElement()) {
+    written.Add(Path(EveryElement(start_shape_, shape, ExactnessLabel::Exact(), context_), shape));
+  }
+  const Shape scalar = Shape::Scalar(ElementType::kPred);
+  for (size_t i = 0; i < conditions_.size(); ++i) {
+    if ((paths.every_element() >> (i + 1) & 1) == 0) continue;
+    const OperandIndexingSet maps = ComposeOrWiden(
+        OperandIndexingSet(conditions_[i]),
+        OperandIndexingSet(EveryElement(scalar, shape, ExactnessLabel::Exact(), context_)),
+        start_shape_, shape, context_);
+    for (const OperandIndexing& map : maps) written.Add(Path::OfNormalForm(map, shape));
+  }
+  return written;
+}
+
+PathSet Traversal::Unwritten(const PathSet& paths, const Shape& shape) {
+  PathSet unwritten;
+  for (const Path& path : paths.paths()) {
+    OperandIndexing map = path.Map(shape);
+    const PathSet::Conditions conditions = LeadsToEvery(map, shape);
+    conditions != 0 ? unwritten.AddEveryElement(conditions) : unwritten.Add(path);
+  }
+  return unwritten;
+}
+
+PathSet Traversal::StepEvery(const HloInstruction& instruction, int64_t operand,
+                             const PathSet& paths, llvm::function_ref<PathSet&()> end) {
+  if (paths.every_element() == 0) return paths;
+  if (!KeepsEveryElement(instruction, operand, direction_)) {
+    const Shape& from = direction_ == Direction::kOutputToInput
+                            ? instruction.shape()
+                            : instruction.operand(operand)->shape();
+    return from.IsArray() ? Written(paths, from) : paths;
+  }
+  TakeEvery(paths.every_element());
+  end().AddEveryElement(paths.every_element());
+  PathSet rest;
+  for (const Path& path : paths.paths()) rest.Add(path);
+  return rest;
 }
 
 const Path& Traversal::WholePath(const Shape& shape) const {
@@ -209,14 +343,17 @@ void Traversal::FinishByReachability(const HloComputation& computation, const Pe
 
 void Traversal::Reindex(const HloInstruction& instruction, int64_t operand, const PathSet& paths,
                         llvm::function_ref<PathSet&()> end, PathSet* refused) {
-  Take(paths.size());
   if (paths.empty()) return;
   if (IsElementwise(instruction.opcode())) {
+    Take(paths.paths().size());
+    TakeEvery(paths.every_element());
     end().Add(paths);
     return;
   }
+  const PathSet rest = StepEvery(instruction, operand, paths, end);
+  Take(rest.size());
   PathSet moved;
-  paths.Extend(instruction, operand, direction_, &moved, refused);
+  rest.Extend(instruction, operand, direction_, &moved, refused);
   if (!moved.empty()) end().Add(moved);
 }
 
@@ -261,10 +398,15 @@ absl::Status Traversal::StepToOperands(
     if (!entries.ok()) return entries.status();
     for (const IndexingEntry& entry : *entries) {
       if (IsLeftOut(*instruction.operand(entry.operand))) continue;
-      const PathSet& rest = IsReindexing(instruction, entry.operand) ? refused[entry.operand] : set;
+      const auto end_of_entry = [&]() -> PathSet& {
+        return end(entry.operand, entry.operand_leaf);
+      };
+      const PathSet rest = IsReindexing(instruction, entry.operand)
+                               ? refused[entry.operand]
+                               : StepEvery(instruction, entry.operand, set, end_of_entry);
       if (rest.empty()) continue;
       const Shape& to = instruction.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
-      Apply(entry, from, to, frame, rest, &end(entry.operand, entry.operand_leaf));
+      Apply(entry, from, to, frame, rest, &end_of_entry());
     }
   }
   return absl::OkStatus();
@@ -290,8 +432,8 @@ absl::Status Traversal::StepToResult(const HloInstruction& instruction, const Ca
     if (IsReindexing(instruction, operand)) {
       Reindex(instruction, operand, set, [&]() -> PathSet& { return end(0); }, &rest);
     } else {
-      Take(set.size());
-      rest = set;
+      rest = StepEvery(instruction, operand, set, [&]() -> PathSet& { return end(0); });
+      Take(rest.size());
     }
     if (rest.empty()) continue;
     absl::StatusOr<InstructionIndexing> entries =
@@ -338,7 +480,7 @@ void Traversal::StopWhereSure(const HloComputation& computation) {
   for (const HloInstruction* instruction : computation.instructions()) {
     most += instruction->operand_count();
   }
-  if (most > budget_.left()) stopped_where_sure_ = &computation;
+  if (most > StepsLeft()) stopped_where_sure_ = &computation;
 }
 
 bool Traversal::IsSureToBeStopped(const HloComputation& computation, const CallFrame& frame,
@@ -352,7 +494,7 @@ bool Traversal::IsSureToBeStopped(const HloComputation& computation, const CallF
       reached[position] = Reached::kSome;
     }
   });
-  const int64_t left = budget_.left();
+  const int64_t left = StepsLeft();
   const auto steps_through = [&](const HloInstruction& caller) { return LooksInto(caller, frame); };
   return LeastSteps(computation, direction_, left, steps_through, &reached) > left;
 }
@@ -412,7 +554,9 @@ absl::Status Traversal::Walk(const HloComputation& computation, const CallFrame&
     auto [position, paths] = backward ? pending.TakeLast() : pending.TakeFirst();
     const HloInstruction& instruction = *computation.instructions()[position];
     if (IsLeftOut(instruction)) continue;
-    QuestionBudget::Spend();
+    if (llvm::any_of(paths, [](const auto& set) { return !set.second.paths().empty(); })) {
+      QuestionBudget::Spend();
+    }
     const auto joint = is_by_joints_ && frame.caller == nullptr && position != walked_joint_
                            ? joints_.find(position)
                            : joints_.end();
@@ -433,12 +577,20 @@ absl::Status Traversal::Walk(const HloComputation& computation, const CallFrame&
   return absl::OkStatus();
 }
 
+void Traversal::AddAtEnd(const HloInstruction& last, const CallFrame& frame, const LeafPaths& paths,
+                         LeafPaths& end) const {
+  const bool is_written = frame.caller == nullptr;
+  for (const auto& [leaf, set] : paths) {
+    end[leaf].Add(is_written ? Written(set, last.shape().Leaf(leaf)) : set);
+  }
+}
+
 absl::Status Traversal::WalkToOperands(const HloInstruction& instruction, const CallFrame& frame,
                                        LeafPaths& paths, PendingPaths& pending,
                                        NumberedPaths* end) {
   if (instruction.opcode() == HloOpcode::kParameter) {
     for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
-    AddAll(paths, (*end)[instruction.parameter_number()]);
+    AddAtEnd(instruction, frame, paths, (*end)[instruction.parameter_number()]);
     return absl::OkStatus();
   }
   return StepToOperands(instruction, frame, paths, [&](int64_t operand, int64_t leaf) -> PathSet& {
@@ -449,7 +601,9 @@ absl::Status Traversal::WalkToOperands(const HloInstruction& instruction, const 
 absl::Status Traversal::WalkToUsers(const HloInstruction& instruction, const CallFrame& frame,
                                     LeafPaths& paths, PendingPaths& pending, NumberedPaths* end) {
   for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
-  if (&instruction == instruction.parent()->root_instruction()) AddAll(paths, (*end)[0]);
+  if (&instruction == instruction.parent()->root_instruction()) {
+    AddAtEnd(instruction, frame, paths, (*end)[0]);
+  }
   for (const HloInstruction::Use& use : instruction.uses()) {
     absl::Status status = StepToResult(
         *use.user, frame, use.operand, paths,

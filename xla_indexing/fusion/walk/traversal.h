@@ -1,4 +1,15 @@
 // The walk over a computation that composes the maps of its instructions (fusion/hlo_indexer.h).
+//
+// Paths to every element. Where a path leads to every element of an array, if to any, what follows does not
+// depend on the element that it starts from, but for whether it is there:
+//
+//   { (x, a) | x in C, a in A }   followed by a step S  is   { (x, b) | x in C, b in S(A) }
+//
+// Most steps of a model make every element of the other side of every element of the one: elementwise
+// operations, reshapes, reductions, products. They compose nothing: the condition C goes on. Others, such as
+// slices, are composed with the map to every element.
+//
+// Example: of  w = dot(x, y), ROOT r = reduce(negate(w))  the root reads every element of w, so of x and y.
 #ifndef XLA_INDEXING_FUSION_WALK_TRAVERSAL_H_
 #define XLA_INDEXING_FUSION_WALK_TRAVERSAL_H_
 
@@ -8,6 +19,7 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "llvm/ADT/BitVector.h"
@@ -51,12 +63,10 @@ class Traversal {
   void StopWhereSure(const HloComputation& computation);
 
   // The number of steps: how often a map was taken through an instruction.
-  int64_t steps() const { return budget_.used() + too_many_; }
-  bool was_stopped() const {
-    return was_given_up_ || budget_.WasExceeded() || QuestionBudget::IsSpent();
-  }
+  int64_t steps() const { return budget_.used() + too_many_ + steps_of_every_; }
+  bool was_stopped() const { return was_given_up_ || StepsLeft() < 0 || QuestionBudget::IsSpent(); }
   // Whether it was stopped for want of steps alone.
-  bool has_run_out_of_steps() const { return !was_given_up_ && budget_.WasExceeded(); }
+  bool has_run_out_of_steps() const { return !was_given_up_ && StepsLeft() < 0; }
   // Whether there were so many paths that maps that differ in a constant were made one
   // (fusion/unions/merge_shifted.h).
   bool has_merged_shifted() const { return has_merged_shifted_; }
@@ -92,6 +102,8 @@ class Traversal {
  private:
   // A walk of fewer steps is not looked at.
   static constexpr int64_t kStepsToLook = 16;
+  // Steps that compose nothing cost so much less.
+  static constexpr int64_t kStepsOfEveryInOne = 16;
 
   // Takes all pending paths on to the end. Operands stand before their users, so that the paths to
   // an instruction are complete when it is the last one left (from output to input) or the first one
@@ -109,6 +121,26 @@ class Traversal {
     too_many_ += static_cast<int64_t>(steps);
     QuestionBudget::Spend(static_cast<int64_t>(steps));
   }
+  // Counts a step of paths to every element of an array, which is a small part of one of the question.
+  void TakeEvery(PathSet::Conditions conditions) {
+    if (conditions == 0) return;
+    if (++steps_of_every_ % kStepsOfEveryInOne == 0) QuestionBudget::Spend();
+  }
+  // Negative where more steps were taken than there are.
+  int64_t StepsLeft() const {
+    return budget_.WasExceeded() ? -1 : budget_.left() - steps_of_every_;
+  }
+  // The condition under which a map leads to every element of an array of this shape, and to none
+  // otherwise: a set of one, or none where the map is no such map.
+  PathSet::Conditions LeadsToEvery(OperandIndexing& map, const Shape& to);
+  // The same paths, those to every element of the array among them as maps.
+  PathSet Written(const PathSet& paths, const Shape& shape) const;
+  // The reverse, of paths none of which is such a one yet.
+  PathSet Unwritten(const PathSet& paths, const Shape& shape);
+  // Takes the paths to every element through an instruction that leads them to every element of the other
+  // side, and returns the paths that are left. Such instructions compose nothing.
+  PathSet StepEvery(const HloInstruction& instruction, int64_t operand, const PathSet& paths,
+                    llvm::function_ref<PathSet&()> end);
   // The whole of an array, a leaf of an instruction, on all devices: the answer of a walk that is
   // stopped.
   const Path& WholePath(const Shape& shape) const;
@@ -134,6 +166,10 @@ class Traversal {
   absl::Status StepToResult(const HloInstruction& instruction, const CallFrame& frame,
                             int64_t operand, LeafPaths& paths,
                             llvm::function_ref<PathSet&(int64_t leaf)> end);
+  // Adds paths that have come to the end of a walk over a computation, where nothing is left unwritten
+  // that is not called.
+  void AddAtEnd(const HloInstruction& last, const CallFrame& frame, const LeafPaths& paths,
+                LeafPaths& end) const;
   bool LooksInto(const HloInstruction& instruction, const CallFrame& frame) const;
   // Takes every path through the maps of one entry.
   void Apply(const IndexingEntry& entry, const Shape& from, const Shape& to, const CallFrame& frame,
@@ -157,6 +193,9 @@ class Traversal {
   const Shape& start_shape_;
   StepBudget budget_;
   int64_t too_many_ = 0;
+  int64_t steps_of_every_ = 0;
+  // Conditions on the start, from number 1, as maps to a scalar.
+  std::vector<OperandIndexing> conditions_;
   // What WholePath() has made, by the leaf in the module and whether the question's budget was spent.
   mutable std::map<std::pair<const Shape*, bool>, std::optional<Path>> whole_paths_;
   // The computation that StopWhereSure() is about, and the steps after which to look.
