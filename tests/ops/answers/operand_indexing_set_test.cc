@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -13,6 +14,7 @@
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text/text.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
+#include "xla_indexing/ops/answers/parts/exactness.h"
 
 namespace xla_indexing {
 namespace {
@@ -58,6 +60,25 @@ TEST(OrderOfMapsTest, IsThatOfWhatMapsSay) {
     for (size_t k = 0; k < chosen.size(); ++k)
       EXPECT_EQ(set.maps()[k].map(), maps[chosen[k]].map());
   }
+}
+
+// A map has one reason, so maps that are one need not share it.
+TEST(ReasonsTest, MapsThatDifferInTheReasonAloneBecomeOne) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  OperandIndexingSet set;
+  for (const auto& [text, reason] :
+       {std::pair("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3]", "one"),
+        std::pair("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [4, 7]", "another")}) {
+    const absl::StatusOr<IndexingMap> map = ParseIndexingMap(text, &context);
+    ASSERT_TRUE(map.ok()) << map.status();
+    OperandIndexing indexing(kPartsFit, *map);
+    indexing.Weaken(ExactnessLabel::OverApproximate(reason));
+    set.Add(indexing);
+  }
+  set.Simplify();
+  ASSERT_EQ(set.size(), 1);
+  EXPECT_EQ(set.maps()[0].map().ToString(), "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 7]");
+  EXPECT_EQ(set.label().exactness, Exactness::kOverApproximate);
 }
 
 }  // namespace

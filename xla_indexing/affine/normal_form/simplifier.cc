@@ -46,8 +46,8 @@ ExprSimplifier::ExprSimplifier(mlir::MLIRContext* context, llvm::ArrayRef<Interv
 ExprSimplifier::~ExprSimplifier() { InstancePool<SimplifierState>::GiveBack(std::move(state_)); }
 
 AffineExpr ExprSimplifier::Simplify(AffineExpr e) {
-  // A form is made of the sum that made it: nearly always at once. What is known when a division is
-  // looked at may otherwise be said in a shorter way once all of them have been.
+  // A form is final when it evaluates to the sum that it was written from, as nearly all do at once.
+  // Others have divisions that can be written in a shorter way once all divisions are known.
   constexpr int kMaxTimes = 6;
   for (int i = 0; i < kMaxTimes; ++i) {
     const QuasiAffineSum sum = Evaluate(e);

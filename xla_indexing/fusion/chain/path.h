@@ -139,9 +139,9 @@ class Path {
 // they are settled: a path by itself is not. Copies share their paths, since elementwise instructions
 // hand them on.
 //
-// Paths to *every* element of the leaf, exact, are not written, and not among paths(): a set has the
-// numbers of the conditions under which the start leads there, which are the walk's. Number 0 is none, so
-// that each element of the start does.
+// Paths that lead to *every* element of the leaf, exactly, are not among paths(). Of these a set keeps only
+// the conditions on the element that they start from, as numbers that the walk gives (fusion/walk/traversal.h).
+// Number 0 is no condition: each element of the start leads to every element of the leaf.
 class PathSet {
  public:
   // Sets of numbers of conditions.

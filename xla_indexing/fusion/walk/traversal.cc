@@ -66,8 +66,8 @@ void AddAll(const LeafPaths& from, LeafPaths& to) {
   for (const auto& [leaf, set] : from) to[leaf].Add(set);
 }
 
-// Whether the path to every element of one side of an instruction leads to every element of the other
-// side, exactly, whatever the program computes.
+// Whether an instruction leads from every element of one side to every element of the other, exactly,
+// whatever the program computes. Not where one of them has no elements.
 bool KeepsEveryElement(const HloInstruction& instruction, int64_t operand, Direction direction) {
   switch (instruction.opcode()) {
     case HloOpcode::kDynamicSlice:
@@ -387,7 +387,8 @@ absl::Status Traversal::StepToOperands(
         continue;
       }
       PathSet rest;
-      Reindex(instruction, operand, set, [&]() -> PathSet& { return end(operand, 0); }, &rest);
+      const auto end_of_operand = [&]() -> PathSet& { return end(operand, 0); };
+      Reindex(instruction, operand, set, end_of_operand, &rest);
       if (rest.empty()) continue;
       has_rest = true;
       refused[operand] = std::move(rest);
@@ -429,10 +430,11 @@ absl::Status Traversal::StepToResult(const HloInstruction& instruction, const Ca
   for (auto& [leaf, set] : paths) {
     const Shape& from = instruction.operand(operand)->shape().Leaf(leaf);
     PathSet rest;
+    const auto end_of_result = [&]() -> PathSet& { return end(0); };
     if (IsReindexing(instruction, operand)) {
-      Reindex(instruction, operand, set, [&]() -> PathSet& { return end(0); }, &rest);
+      Reindex(instruction, operand, set, end_of_result, &rest);
     } else {
-      rest = StepEvery(instruction, operand, set, [&]() -> PathSet& { return end(0); });
+      rest = StepEvery(instruction, operand, set, end_of_result);
       Take(rest.size());
     }
     if (rest.empty()) continue;

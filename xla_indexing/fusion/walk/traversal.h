@@ -1,15 +1,15 @@
 // The walk over a computation that composes the maps of its instructions (fusion/hlo_indexer.h).
 //
-// Paths to every element. Where a path leads to every element of an array, if to any, what follows does not
-// depend on the element that it starts from, but for whether it is there:
+// Paths to every element. A path may lead from each element x that meets a condition C to all of an array A, and
+// from all other elements to none of it. A step S after that is a step from all of A, whatever x is:
 //
-//   { (x, a) | x in C, a in A }   followed by a step S  is   { (x, b) | x in C, b in S(A) }
+//   { (x, a) | x in C, a in A }   followed by S is   { (x, b) | x in C, b in S(A) }
 //
-// Most steps of a model make every element of the other side of every element of the one: elementwise
-// operations, reshapes, reductions, products. They compose nothing: the condition C goes on. Others, such as
-// slices, are composed with the map to every element.
+// Where S leads from all of A to all of the next array, as elementwise operations, reshapes, reductions and dots
+// do, nothing is composed: the condition is handed on. Other steps, such as slices, are composed with the map
+// to every element.
 //
-// Example: of  w = dot(x, y), ROOT r = reduce(negate(w))  the root reads every element of w, so of x and y.
+// Example: in  w = dot(x, y), ROOT r = reduce(negate(w))  the root reads every element of w, so all of x and y.
 #ifndef XLA_INDEXING_FUSION_WALK_TRAVERSAL_H_
 #define XLA_INDEXING_FUSION_WALK_TRAVERSAL_H_
 
@@ -130,15 +130,15 @@ class Traversal {
   int64_t StepsLeft() const {
     return budget_.WasExceeded() ? -1 : budget_.left() - steps_of_every_;
   }
-  // The condition under which a map leads to every element of an array of this shape, and to none
-  // otherwise: a set of one, or none where the map is no such map.
+  // The condition under which a map leads to every element of an array of this shape, where it leads to
+  // none of it otherwise; the empty set for all other maps.
   PathSet::Conditions LeadsToEvery(OperandIndexing& map, const Shape& to);
-  // The same paths, those to every element of the array among them as maps.
+  // The same paths, with those to every element of the array as maps among paths().
   PathSet Written(const PathSet& paths, const Shape& shape) const;
-  // The reverse, of paths none of which is such a one yet.
+  // The reverse; all paths are among paths().
   PathSet Unwritten(const PathSet& paths, const Shape& shape);
-  // Takes the paths to every element through an instruction that leads them to every element of the other
-  // side, and returns the paths that are left. Such instructions compose nothing.
+  // Hands the conditions on where the instruction leads from every element of one side to every element of
+  // the other, and returns the paths that have still to be taken through it.
   PathSet StepEvery(const HloInstruction& instruction, int64_t operand, const PathSet& paths,
                     llvm::function_ref<PathSet&()> end);
   // The whole of an array, a leaf of an instruction, on all devices: the answer of a walk that is
@@ -166,8 +166,8 @@ class Traversal {
   absl::Status StepToResult(const HloInstruction& instruction, const CallFrame& frame,
                             int64_t operand, LeafPaths& paths,
                             llvm::function_ref<PathSet&(int64_t leaf)> end);
-  // Adds paths that have come to the end of a walk over a computation, where nothing is left unwritten
-  // that is not called.
+  // Adds paths that have come to the end of a computation; at the end of the whole walk with all of them
+  // among paths().
   void AddAtEnd(const HloInstruction& last, const CallFrame& frame, const LeafPaths& paths,
                 LeafPaths& end) const;
   bool LooksInto(const HloInstruction& instruction, const CallFrame& frame) const;

@@ -21,7 +21,7 @@ struct Shift {
   int64_t period = 1;
   int64_t change = 0;
 
-  // Of f + factor * g; nullopt, here and below, if a number does not fit int64.
+  // The shift of f + factor * g. None, here and below, where a number does not fit int64.
   std::optional<Shift> Plus(const Shift& g, int64_t factor) const {
     const std::optional<int64_t> both = CheckedMul(period / Gcd(period, g.period), g.period);
     if (!both) return std::nullopt;
@@ -32,7 +32,7 @@ struct Shift {
     return sum ? std::optional(Shift{*both, *sum}) : std::nullopt;
   }
 
-  // Of f mod divisor, or f floordiv divisor.
+  // The shift of f mod divisor, or else of f floordiv divisor; the divisor is positive.
   std::optional<Shift> Divided(int64_t divisor, bool is_mod) const {
     const int64_t times = divisor / Gcd(divisor, change);
     const std::optional<int64_t> many = CheckedMul(period, times);

@@ -103,7 +103,7 @@ constexpr int64_t kFewValues = 64;
 
 std::optional<Shift> ShiftOfSum(const LinearSum& sum);
 
-// How a variable, or a division of sums over it, repeats itself; none where a number does not fit.
+// The shift of a variable, or of a division of sums over it; none where a number does not fit int64.
 std::optional<Shift> ShiftOfAtom(AffineExpr atom) {
   const auto division = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(atom);
   if (!division) return Shift{1, 1};

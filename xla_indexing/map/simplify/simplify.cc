@@ -322,10 +322,9 @@ bool IndexingMap::SimplifyFunction(const FunctionOptions& options) {
     return llvm::all_of(VariablesOf(equality.expr, num_dims()), may_come);
   };
 
-  // A constraint that narrows a variable can make others say more, until nothing becomes narrower;
-  // then the results are looked at, and all again where that or sorting the constraints changed
-  // something. Nearly all end in two rounds; what is not found in many is left to the constraints that
-  // stay.
+  // A constraint that narrows a variable can make others say more, so rounds go on until nothing
+  // becomes narrower. A pass ends with the results, and another one begins where constraints have
+  // changed since, or an equality has made a result shorter. Nearly all maps take two rounds.
   constexpr int kMaxRounds = 24;
   constexpr int kMaxPasses = 6;
   bool has_integer_point = false;
@@ -369,8 +368,8 @@ bool IndexingMap::SimplifyFunction(const FunctionOptions& options) {
     if (IsKnownEmpty()) return make_empty();
     const llvm::SmallVector<AffineExpr, 4> forms =
         LeastForms(*this, may_come, knowledge.all ? *knowledge.all : simplifier, trace);
-    // Of the same constraints the same follows, and then forms are given back, but for what
-    // equalities make of them.
+    // The same constraints would say the same again, and the simplifier gives its forms back. Only
+    // what equalities have made shorter may become shorter still.
     const bool stays = constraints_ == given &&
                        (llvm::none_of(constraints_, IsEquality) || llvm::equal(forms, results()));
     SetAffineMap(mlir::AffineMap::get(num_dims(), num_symbols(), forms, context()));

@@ -34,8 +34,8 @@ class UnionMember {
   // variables have, those of this one are some of those of the other.
   bool Covers(UnionMember& other);
 
-  // Both as one map, where that is found: equally exact, read from the same arrays. Of two
-  // reasons it has this one's.
+  // Both as one map with the label of this one, where that is found: both are equally exact, and
+  // their runtime variables are read from the same arrays.
   std::optional<OperandIndexing> Coalesced(UnionMember& other, Witness witness);
 
  private:

@@ -64,8 +64,8 @@ int CompareReplicaMaps(const ReplicaMap* a, const ReplicaMap* b) {
   return CompareLists(a->constraints, b->constraints, CompareConstraints);
 }
 
-// The order of a set: 0 only for one relation, written in one way. It compares range variables and
-// what the maps say before where they say it; names do not count.
+// The order of a set: by the numbers of variables, then by results, domain, bindings and devices. 0
+// only for maps that are written in the same way; names do not count.
 int CompareMaps(const OperandIndexing& a, const OperandIndexing& b) {
   if (a.IsUnknown() || b.IsUnknown()) return CompareValues(a.IsUnknown(), b.IsUnknown());
   const IndexingMap& map_a = a.map();

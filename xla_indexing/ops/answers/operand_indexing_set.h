@@ -42,8 +42,8 @@ class OperandIndexingSet {
   ExactnessLabel label() const;
 
   // Simplifies every map, drops the empty ones and the duplicates, and makes one map of two of one
-  // formula whose union is one, as long as the question's budget lasts. Then puts the maps
-  // in an order of their own, which depends neither on names nor on how the set was made.
+  // formula whose union is one, as long as the question's budget lasts. Then sorts
+  // the maps by what they say; names do not count.
   void Simplify();
 
   // Drops the maps that others cover, so that the union stays equal; all maps lead to an array of
