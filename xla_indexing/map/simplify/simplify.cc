@@ -366,6 +366,7 @@ bool IndexingMap::SimplifyFunction(const FunctionOptions& options) {
     const Constraints given = std::exchange(constraints_, {});
     SetConstraints(round.kept);
     if (IsKnownEmpty()) return make_empty();
+    if (constraints_.empty()) break;
     const llvm::SmallVector<AffineExpr, 4> forms =
         LeastForms(*this, may_come, knowledge.all ? *knowledge.all : simplifier, trace);
     // The same constraints would say the same again, and the simplifier gives its forms back. Only
