@@ -20,9 +20,9 @@
 #include "xla_indexing/base/numbers/congruence.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/fusion/chain/position_union.h"
-#include "xla_indexing/fusion/unions/merge_shifted.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/answers/map_builder.h"
+#include "xla_indexing/ops/unions/few_maps.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -417,7 +417,7 @@ bool PathSet::Merge(const Shape& shape, size_t enough) {
   maps.DropSubsumed(shape);
   if (maps.size() > enough) maps.Simplify();
   const bool are_too_many = maps.size() > enough;
-  if (are_too_many) MergeShifted(&maps);
+  if (are_too_many) UniteGraphs(&maps);
   paths_.reset();
   for (const OperandIndexing& map : maps) Add(Path(map, shape));
   return are_too_many;

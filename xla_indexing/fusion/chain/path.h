@@ -175,8 +175,8 @@ class PathSet {
   bool MaySubsumeOneAnother() const;
   // Replaces the paths, which end at an array of this shape, by their maps. Maps that others cover
   // (ops/answers/coalesce.h) are left out; if more than `enough` remain, pairs are replaced by one
-  // map where that is possible, and if there are more still, maps that differ in a constant are
-  // (fusion/unions/merge_shifted.h). Returns whether it came to that.
+  // map where that is possible, and if there are more still, they are united as sets of pairs
+  // (map/union/unite_graphs.h). Returns whether it came to that.
   bool Merge(const Shape& shape, size_t enough);
 
  private:

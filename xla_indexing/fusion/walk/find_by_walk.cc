@@ -10,11 +10,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/chain/path.h"
-#include "xla_indexing/fusion/unions/joints.h"
-#include "xla_indexing/fusion/unions/merge_shifted.h"
+#include "xla_indexing/fusion/walk/joints.h"
 #include "xla_indexing/ops/answers/coalesce.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
+#include "xla_indexing/ops/unions/few_maps.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -47,45 +47,40 @@ OperandIndexingSet WithoutCoveredApproximations(OperandIndexingSet maps, const S
   return kept;
 }
 
-// Sets of maps, and what MergeShifted makes of them: the same for the layers of a model.
+// Sets of maps, and what UniteGraphs makes of them: the same for the layers of a model.
 using MergedSets = absl::flat_hash_map<OperandIndexingSet, OperandIndexingSet>;
 
-// `end` is the shape of the leaf that the paths have led to. With `merge_shifted` its maps are made
+// `end` is the shape of the leaf that the paths have led to. With `unite_graphs` its maps are made
 // fewer; otherwise more than `many` are where they become few.
-OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shifted, size_t many,
+OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool unite_graphs, size_t many,
                           MergedSets* merged_sets) {
   OperandIndexingSet set;
   for (const Path& path : paths.paths()) set.Add(path.Map(end));
   set.Simplify();
-  if (set.size() > 1 && absl::c_any_of(set, [](const OperandIndexing& indexing) {
-        return !indexing.map().constraints().empty();
-      })) {
-    UniteValues(&set);
-  }
-  if (merge_shifted || set.size() > many) {
+  if (unite_graphs || set.size() > many) {
     const auto [known, is_new] = merged_sets->try_emplace(set, set);
     OperandIndexingSet& merged = known->second;
     if (is_new) {
-      MergeShifted(&merged);
+      UniteGraphs(&merged);
       merged.Simplify();
     }
     // Each is a way in which something is read, so that many stay where they are not few in the end.
-    if (merge_shifted || merged.size() <= kFewMaps) set = merged;
+    if (unite_graphs || merged.size() <= kFewMaps) set = merged;
   }
   return WithoutCoveredApproximations(std::move(set), end);
 }
 
 void AddEntry(const IndexingEntry& leaves, const PathSet& paths, const Shape& end,
-              bool merge_shifted, size_t many, MergedSets* merged_sets,
+              bool unite_graphs, size_t many, MergedSets* merged_sets,
               InstructionIndexing* entries) {
-  OperandIndexingSet set = MapsOf(paths, end, merge_shifted, many, merged_sets);
+  OperandIndexingSet set = MapsOf(paths, end, unite_graphs, many, merged_sets);
   if (set.empty()) return;
   entries->push_back({leaves.output_leaf, leaves.operand, leaves.operand_leaf, std::move(set)});
 }
 
 // What the walk has found, the end of which is at these paths.
 TraversalResult ResultOf(const WalkStart& start, const Traversal& traversal,
-                         const Traversal::NumberedPaths& end, bool merge_shifted) {
+                         const Traversal::NumberedPaths& end, bool unite_graphs) {
   const HloComputation& computation = start.computation;
   const OperandLeaf from = start.from;
   const bool backward = start.direction == Direction::kOutputToInput;
@@ -105,7 +100,7 @@ TraversalResult ResultOf(const WalkStart& start, const Traversal& traversal,
       const IndexingEntry entry = backward
                                       ? IndexingEntry{from.operand_leaf, number, leaf, {}}
                                       : IndexingEntry{leaf, from.operand, from.operand_leaf, {}};
-      AddEntry(entry, paths, shape.Leaf(leaf), merge_shifted, many, &merged_sets, &walked.entries);
+      AddEntry(entry, paths, shape.Leaf(leaf), unite_graphs, many, &merged_sets, &walked.entries);
     }
   }
   SortEntries(&walked.entries);
@@ -143,8 +138,8 @@ absl::StatusOr<TraversalResult> FindByWalk(const WalkStart& start, const FusionO
   CallFrame frame;
   frame.depth = start.depth;
   const auto found = [&](const Traversal& traversal, const Traversal::NumberedPaths& end,
-                         bool merge_shifted) {
-    return ResultOf(start, traversal, end, merge_shifted);
+                         bool unite_graphs) {
+    return ResultOf(start, traversal, end, unite_graphs);
   };
   // What a walk by joints has found where it is an answer.
   std::optional<TraversalResult> by_joints;
@@ -163,7 +158,7 @@ absl::StatusOr<TraversalResult> FindByWalk(const WalkStart& start, const FusionO
     status_by_joints = walk_by_joints(joints, frame, &end);
     if (!status_by_joints.ok()) return true;
     if (!joints.was_stopped() && MostPaths(end) <= kManyPathsByJoints) {
-      by_joints = found(joints, end, /*merge_shifted=*/true);
+      by_joints = found(joints, end, /*unite_graphs=*/true);
     }
     if (by_joints && MostMapsIfExact(*by_joints) <= kFewMaps) return true;
     by_joints.reset();
@@ -178,7 +173,7 @@ absl::StatusOr<TraversalResult> FindByWalk(const WalkStart& start, const FusionO
   absl::Status status = walk_to(traversal, frame, &end);
   TraversalResult walked;
   if (status.ok() && !by_joints) {
-    walked = found(traversal, end, traversal.has_merged_shifted());
+    walked = found(traversal, end, traversal.has_united_graphs());
     if (MostMaps(walked) > kManyMaps) ask_joints();
   }
   status.Update(status_by_joints);

@@ -2,11 +2,11 @@
 //
 // The paths that end at one leaf are an entry: their maps, simplified and without those that say
 // nothing more than others do. Where a plain walk has many paths on the way, or many maps at the
-// end, the walk joint by joint (fusion/unions/joints.h) is tried as well, and again with more steps
+// end, the walk joint by joint (fusion/walk/joints.h) is tried as well, and again with more steps
 // when the plain walk has taken four times as many. Both find the same elements. The walk by joints is
 // the answer where all its maps are exact and no leaf has more than four of them. Otherwise the plain
 // walk is, and the question gets the attempt's steps back. More than eight maps of a leaf are united
-// (fusion/unions/merge_shifted.h) where four or fewer come of it. Fewer stay: each is a way in which
+// (map/union/unite_graphs.h) where four or fewer come of it. Fewer stay: each is a way in which
 // elements are read.
 //
 // Example: `jax.lax.associative_scan` of f32[64], whose levels are joints. The plain walk has more

@@ -14,8 +14,7 @@
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/chain/least_steps.h"
-#include "xla_indexing/fusion/unions/joints.h"
-#include "xla_indexing/fusion/unions/merge_shifted.h"
+#include "xla_indexing/fusion/walk/joints.h"
 #include "xla_indexing/fusion/walk/reachability.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
@@ -23,6 +22,7 @@
 #include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/ops/answers/map_builder.h"
 #include "xla_indexing/ops/rules/frame/computation_indexer.h"
+#include "xla_indexing/ops/unions/few_maps.h"
 #include "xla_indexing/ops/values/call_scope.h"
 
 namespace xla_indexing::internal {
@@ -173,7 +173,7 @@ void Traversal::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& 
   const bool has_every = paths.every_element() != 0;
   paths = Written(paths, shape);
   if (paths.size() > max_maps || paths.MaySubsumeOneAnother()) {
-    if (paths.Merge(shape, max_maps)) has_merged_shifted_ = true;
+    if (paths.Merge(shape, max_maps)) has_united_graphs_ = true;
   }
   if (has_every) paths = Unwritten(paths, shape);
   if (paths.size() < before) has_left_out_paths_ = true;
@@ -533,7 +533,7 @@ absl::Status Traversal::WalkByJoints(const HloComputation& computation, const Ca
         OperandIndexingSet maps;
         for (const Path& path : paths.paths()) maps.Add(path.Map(last.shape().Leaf(leaf)));
         maps.Simplify();
-        MergeShifted(&maps);
+        UniteGraphs(&maps);
         if (maps.size() > kFewMapsOfJoint || !maps.label().IsExact()) was_given_up_ = true;
         entries.push_back({leaf, number, leaf, std::move(maps)});
       }

@@ -67,9 +67,9 @@ class Traversal {
   bool was_stopped() const { return was_given_up_ || StepsLeft() < 0 || QuestionBudget::IsSpent(); }
   // Whether it was stopped for want of steps alone.
   bool has_run_out_of_steps() const { return !was_given_up_ && StepsLeft() < 0; }
-  // Whether there were so many paths that maps that differ in a constant were made one
-  // (fusion/unions/merge_shifted.h).
-  bool has_merged_shifted() const { return has_merged_shifted_; }
+  // Whether there were so many paths that their maps were united as sets of pairs
+  // (map/union/unite_graphs.h).
+  bool has_united_graphs() const { return has_united_graphs_; }
   // Whether some leaf had many paths, of which some were parts of others.
   bool has_left_out_paths() const { return has_left_out_paths_; }
 
@@ -80,10 +80,10 @@ class Traversal {
   // Input to output: from leaves of the parameters to leaves of the root, under number 0.
   absl::Status WalkComputation(const HloComputation& computation, const CallFrame& frame,
                                const NumberedPaths& start, NumberedPaths* end);
-  // Does the same joint by joint (fusion/unions/joints.h). From those that the walk comes to last
+  // Does the same joint by joint (fusion/walk/joints.h). From those that the walk comes to last
   // to those that it comes to first, each is walked from by itself; where such a walk comes to a
   // joint that is known, the maps of that joint take it to the end. The maps of a joint are united
-  // (fusion/unions/merge_shifted.h) before they are used, so that a joint is left in as few maps
+  // (map/union/unite_graphs.h) before they are used, so that a joint is left in as few maps
   // as it has, and not in as many as there are ways there and on.
   //
   // A joint's maps are never a whole array for want of steps or of a bound on maps: the walk is
@@ -201,7 +201,7 @@ class Traversal {
   // The computation that StopWhereSure() is about, and the steps after which to look.
   const HloComputation* stopped_where_sure_ = nullptr;
   int64_t steps_to_look_ = kStepsToLook;
-  bool has_merged_shifted_ = false;
+  bool has_united_graphs_ = false;
   bool has_left_out_paths_ = false;
   TraversalSource& source_;
   // The instructions of a computation that paths end at.

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/union/unite_graphs.h"
 #include "xla_indexing/ops/answers/coalesce.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/unions/few_ranges.h"
@@ -29,6 +31,23 @@ void CoalesceMaps(OperandIndexingSet* set) {
   std::vector<OperandIndexing> maps(set->begin(), set->end());
   CoalesceAll(Witness::kAny, kMaxStepsToReduce, &maps);
   if (maps.size() < set->size()) *set = Tidied(std::move(maps));
+}
+
+void UniteGraphs(OperandIndexingSet* set) {
+  std::vector<IndexingMap> maps;
+  OperandIndexingSet united;
+  for (const OperandIndexing& indexing : *set) {
+    if (indexing.IsExact() && indexing.bindings().empty() && indexing.replica_map() == nullptr) {
+      maps.push_back(indexing.map());
+    } else {
+      united.Add(indexing);
+    }
+  }
+  if (maps.size() < 2) return;
+  const std::vector<IndexingMap> fewer = UniteGraphs(maps);
+  if (fewer.size() >= maps.size()) return;
+  for (const IndexingMap& map : fewer) united.Add(OperandIndexing(kPartsFit, map));
+  *set = std::move(united);
 }
 
 void WriteWithFewMaps(OperandIndexingSet* set) {

@@ -16,6 +16,10 @@ namespace xla_indexing::internal {
 // The second rule alone.
 void CoalesceMaps(OperandIndexingSet* set);
 
+// Fewer of those maps that are exact, without bindings and the same on all devices
+// (map/union/unite_graphs.h).
+void UniteGraphs(OperandIndexingSet* set);
+
 // Both, as long as the question's budget lasts.
 void WriteWithFewMaps(OperandIndexingSet* set);
 // As WriteWithFewMaps(); then results that a constraint bounds are range variables. For answers, since

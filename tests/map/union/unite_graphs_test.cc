@@ -1,10 +1,14 @@
-#include "xla_indexing/fusion/unions/merge_shifted.h"
+// Fewer maps with the same pairs, judged pair by pair.
+
+#include "xla_indexing/map/union/unite_graphs.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iostream>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,49 +16,57 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
-#include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/map/sets/small_maps.h"
 #include "tests/testing/effort.h"
-#include "tests/testing/map_pairs.h"
 #include "tests/testing/random.h"
+#include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text/text.h"
-#include "xla_indexing/ops/answers/operand_indexing.h"
-#include "xla_indexing/ops/answers/operand_indexing_set.h"
+#include "xla_indexing/map/union/map_graph.h"
+#include "xla_indexing/map/union/piece.h"
 
 namespace xla_indexing::internal {
 namespace {
 
-class MergeShiftedTest : public ::testing::Test {
+std::set<PointList> UnionPairs(const std::vector<IndexingMap>& maps) {
+  std::set<PointList> pairs;
+  for (const IndexingMap& map : maps) pairs.merge(RelationPoints(map));
+  return pairs;
+}
+
+std::string TextOf(const std::vector<IndexingMap>& maps) {
+  std::string text;
+  for (const IndexingMap& map : maps) absl::StrAppend(&text, map.ToString(), "\n");
+  return text;
+}
+
+class UniteGraphsTest : public ::testing::Test {
  protected:
-  OperandIndexing Parse(const std::string& text) {
+  IndexingMap Parse(const std::string& text) {
     IndexingMap map = ParseIndexingMap(text, &context_).value();
     map.Simplify();
-    return OperandIndexing(kPartsFit, std::move(map));
-  }
-  OperandIndexingSet Merged(const std::vector<std::string>& texts) {
-    OperandIndexingSet set;
-    for (const std::string& text : texts) set.Add(Parse(text));
-    MergeShifted(&set);
-    set.Simplify();
-    return set;
+    return map;
   }
   std::string OneOf(const std::vector<std::string>& texts) {
-    const OperandIndexingSet set = Merged(texts);
-    return set.size() == 1 ? set.maps().front().ToString() : absl::StrCat(set.size(), " maps");
+    std::vector<IndexingMap> maps;
+    for (const std::string& text : texts) maps.push_back(Parse(text));
+    maps = UniteGraphs(maps);
+    return maps.size() == 1 ? maps.front().ToString() : absl::StrCat(maps.size(), " maps");
   }
 
   mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
 };
 
-TEST_F(MergeShiftedTest, RotationsByNeighbouringNumbersAreABand) {
+TEST_F(UniteGraphsTest, RotationsByNeighbouringNumbersAreABand) {
   EXPECT_EQ(
       OneOf({"(d0) -> (d0 + 1), domain: d0 in [0, 6]", "(d0) -> (d0 + 2), domain: d0 in [0, 5]",
              "(d0) -> (d0 + 3), domain: d0 in [0, 4]"}),
       "(d0)[s0] -> (s0), domain: d0 in [0, 6], s0 in [1, 7], d0 - s0 in [-3, -1]");
 }
 
-TEST_F(MergeShiftedTest, RotationsByEverySecondNumberStepByTwo) {
+TEST_F(UniteGraphsTest, RotationsByEverySecondNumberStepByTwo) {
   EXPECT_EQ(
       OneOf({"(d0) -> (d0), domain: d0 in [0, 7]", "(d0) -> (d0 + 2), domain: d0 in [0, 5]",
              "(d0) -> (d0 + 4), domain: d0 in [0, 3]", "(d0) -> (d0 + 6), domain: d0 in [0, 1]"}),
@@ -62,20 +74,20 @@ TEST_F(MergeShiftedTest, RotationsByEverySecondNumberStepByTwo) {
 }
 
 // The last map contains the others.
-TEST_F(MergeShiftedTest, ABandThatAnotherContainsIsLeftOut) {
+TEST_F(UniteGraphsTest, ABandThatAnotherContainsIsLeftOut) {
   EXPECT_EQ(OneOf({"(d0) -> (0), domain: d0 in [0, 7]", "(d0) -> (d0 + 1), domain: d0 in [0, 6]",
                    "(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 7]"}),
             "(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 7]");
 }
 
 // The hull of both would have the pair (4, 5).
-TEST_F(MergeShiftedTest, MapsOfWhichTheHullHasMoreStayApart) {
+TEST_F(UniteGraphsTest, MapsOfWhichTheHullHasMoreStayApart) {
   EXPECT_EQ(OneOf({"(d0) -> (d0), domain: d0 in [0, 7]", "(d0) -> (d0 + 1), domain: d0 in [0, 3]"}),
             "2 maps");
 }
 
 // Triangles over even and over odd elements, as a level of a scan by halves has them.
-TEST_F(MergeShiftedTest, TrianglesOverResidueClassesAreOne) {
+TEST_F(UniteGraphsTest, TrianglesOverResidueClassesAreOne) {
   EXPECT_EQ(OneOf({"(d0)[s0] -> (s0), domain: d0 in [0, 30], s0 in [0, 30], d0 - s0 in [0, 30], "
                    "d0 mod 2 in [0, 0]",
                    "(d0)[s0] -> (s0), domain: d0 in [1, 31], s0 in [0, 31], d0 - s0 in [0, 31], "
@@ -84,7 +96,7 @@ TEST_F(MergeShiftedTest, TrianglesOverResidueClassesAreOne) {
 }
 
 // Rectangles are bands of any factor: here of that of the line through their corners.
-TEST_F(MergeShiftedTest, RectanglesMakeAStaircase) {
+TEST_F(UniteGraphsTest, RectanglesMakeAStaircase) {
   EXPECT_EQ(OneOf({"(d0) -> (0), domain: d0 in [0, 0]",
                    "(d0)[s0] -> (s0), domain: d0 in [1, 1], s0 in [0, 1]",
                    "(d0)[s0] -> (s0), domain: d0 in [2, 2], s0 in [0, 2]"}),
@@ -93,7 +105,7 @@ TEST_F(MergeShiftedTest, RectanglesMakeAStaircase) {
 
 // What two levels of a scan by halves lead to, once XLA has made fusions of them: the line of slope
 // 1/2 over two elements, lines over residue classes and rectangles.
-TEST_F(MergeShiftedTest, PartsOfATriangleAreOneWhateverTheirSlopes) {
+TEST_F(UniteGraphsTest, PartsOfATriangleAreOneWhateverTheirSlopes) {
   EXPECT_EQ(OneOf({"(d0) -> (d0 floordiv 2), domain: d0 in [0, 2], d0 mod 2 in [0, 0]",
                    "(d0) -> (d0), domain: d0 in [2, 6], d0 mod 2 in [0, 0]",
                    "(d0) -> (0), domain: d0 in [1, 7]",
@@ -106,7 +118,7 @@ TEST_F(MergeShiftedTest, PartsOfATriangleAreOneWhateverTheirSlopes) {
 }
 
 // The range variable of the other result may be either.
-TEST_F(MergeShiftedTest, RangesOfOtherResultsAreNoHindrance) {
+TEST_F(UniteGraphsTest, RangesOfOtherResultsAreNoHindrance) {
   EXPECT_EQ(OneOf({"(d0)[s0] -> (d0, s0), domain: d0 in [0, 5], s0 in [0, 3]",
                    "(d0)[s0, s1] -> (s0, s1), domain: d0 in [1, 5], s0 in [0, 4], s1 in [0, 3], "
                    "d0 - s0 in [1, 5]"}),
@@ -120,7 +132,7 @@ TEST_F(MergeShiftedTest, RangesOfOtherResultsAreNoHindrance) {
 }
 
 // Several of them are named in the order of the results.
-TEST_F(MergeShiftedTest, RangesOfOtherResultsMayBeInAnyOrder) {
+TEST_F(UniteGraphsTest, RangesOfOtherResultsMayBeInAnyOrder) {
   EXPECT_EQ(OneOf({"(d0)[s0, s1] -> (d0, s0, s1), domain: d0 in [0, 5], s0 in [0, 3], s1 in [0, 7]",
                    "(d0)[s0, s1] -> (d0 + 1, s1, s0), domain: d0 in [0, 5], s0 in [0, 7], "
                    "s1 in [0, 3]"}),
@@ -129,7 +141,7 @@ TEST_F(MergeShiftedTest, RangesOfOtherResultsMayBeInAnyOrder) {
 }
 
 // No result names the first dimension, whose values are 1 to 255 in all.
-TEST_F(MergeShiftedTest, MapsThatDifferInTheValuesOfADimensionAreOne) {
+TEST_F(UniteGraphsTest, MapsThatDifferInTheValuesOfADimensionAreOne) {
   std::vector<std::string> texts;
   for (const char* values :
        {"d0 in [1, 3]", "d0 in [7, 18]", "d0 in [31, 78]", "d0 in [127, 255]",
@@ -148,7 +160,7 @@ TEST_F(MergeShiftedTest, MapsThatDifferInTheValuesOfADimensionAreOne) {
 
 // The union of maps stays equal, point by point, whatever constants and domains they have, and
 // after they have been merged once already.
-TEST_F(MergeShiftedTest, UnionsOfRandomMapsStayEqual) {
+TEST_F(UniteGraphsTest, UnionsOfRandomMapsStayEqual) {
   Random random(1);
   size_t before = 0;
   size_t after = 0;
@@ -156,7 +168,7 @@ TEST_F(MergeShiftedTest, UnionsOfRandomMapsStayEqual) {
     const int64_t size = random.Between(2, 9);
     const int64_t factor = random.OneIn(4) ? random.Between(2, 3) : 1;
     const int64_t sign = random.OneIn(3) ? -1 : 1;
-    OperandIndexingSet set;
+    std::vector<IndexingMap> maps;
     for (int64_t round = random.Between(1, 2); round > 0; --round) {
       for (int64_t n = random.Between(1, 8); n > 0; --n) {
         // Within an array of `size` elements, as what has been rotated is, or anywhere.
@@ -256,21 +268,73 @@ TEST_F(MergeShiftedTest, UnionsOfRandomMapsStayEqual) {
                 "(d0, d1) -> (d0 * $0 + $1, $2), domain: d0 in [$3, $4], d1 in [0, 1]",
                 sign * factor, offset, other, lower, upper);
         }
-        OperandIndexing map = Parse(text);
-        if (!map.IsKnownEmpty()) set.Add(std::move(map));
+        IndexingMap map = Parse(text);
+        if (!map.IsKnownEmpty()) maps.push_back(std::move(map));
       }
-      const MapPairs pairs = MapPairsOf(set);
-      before += set.size();
-      std::string given;
-      for (const OperandIndexing& map : set) absl::StrAppend(&given, map.ToString(), "\n");
-      MergeShifted(&set);
-      after += set.size();
-      std::string merged;
-      for (const OperandIndexing& map : set) absl::StrAppend(&merged, map.ToString(), "\n");
-      ASSERT_EQ(MapPairsOf(set), pairs) << "case " << i << "\n" << given << "became\n" << merged;
+      const std::set<PointList> pairs = UnionPairs(maps);
+      before += maps.size();
+      const std::string given = TextOf(maps);
+      maps = UniteGraphs(maps);
+      after += maps.size();
+      ASSERT_EQ(UnionPairs(maps), pairs) << "case " << i << "\n"
+                                         << given << "became\n"
+                                         << TextOf(maps);
     }
   }
   EXPECT_LT(after * 10, before * 9);
+}
+
+// Whatever maps are: of any expressions, where most have no graph or none that is one with another.
+TEST_F(UniteGraphsTest, UnionsOfAnyMapsStayEqual) {
+  SmallMaps random(2, &context_, /*max_size=*/6);
+  int64_t with_graph = 0;
+  int64_t united = 0;
+  for (int64_t i = Cases(4000); i > 0; --i) {
+    std::vector<IndexingMap> maps;
+    const NumVariables count = {random.Int(0, 2), random.Int(0, 2), 0};
+    const int64_t num_results = random.Int(1, 2);
+    for (int64_t n = random.Int(1, 3); n > 0; --n) {
+      const IndexingMap map = random.Map(count, num_results);
+      const int64_t parts = random.Int(1, 3);
+      for (int64_t part = 0; part < parts; ++part) {
+        // What it is where a result has this remainder.
+        IndexingMap cut = map;
+        cut.AddConstraint(kPartsFit, Mod(map.results()[0], parts), Interval::Point(part));
+        cut.Simplify();
+        if (!cut.IsKnownEmpty()) maps.push_back(std::move(cut));
+      }
+    }
+    for (const IndexingMap& map : maps) {
+      const std::optional<Piece> graph = GraphOfMap(map);
+      if (!graph) continue;
+      ++with_graph;
+      const std::optional<IndexingMap> back = MapOfGraph(*graph, map);
+      ASSERT_TRUE(back.has_value()) << map.ToString();
+      ASSERT_EQ(UnionPairs({*back}), UnionPairs({map})) << map.ToString() << "\n"
+                                                        << back->ToString();
+    }
+    const std::vector<IndexingMap> fewer = UniteGraphs(maps);
+    ASSERT_EQ(UnionPairs(fewer), UnionPairs(maps)) << TextOf(maps) << "became\n" << TextOf(fewer);
+    ASSERT_LE(fewer.size(), maps.size());
+    united += static_cast<int64_t>(maps.size() - fewer.size());
+  }
+  // What the two are worth here; they may only grow.
+  std::cout << with_graph << " maps have a graph, " << united << " became part of another map\n";
+  EXPECT_GT(with_graph, Cases(4000));
+  EXPECT_GT(united, Cases(4000) / 10);
+}
+
+// Numbers at the ends of int64 make no graph, or the right one.
+TEST_F(UniteGraphsTest, NumbersThatDoNotFitAreLeftAlone) {
+  for (const char* text :
+       {"(d0) -> (d0 + 9223372036854775807), domain: d0 in [-3, 0]",
+        "(d0)[s0] -> (s0 * 4611686018427387904), domain: d0 in [0, 1], s0 in [-1, 1]",
+        "(d0)[s0] -> (s0 * 3), domain: d0 in [0, 3], s0 in [0, 3], "
+        "d0 * 4611686018427387904 + s0 in [-9223372036854775808, 9223372036854775807]",
+        "(d0) -> ((d0 + 5) floordiv 4611686018427387904), domain: d0 in [-9, 9]"}) {
+    const std::vector<IndexingMap> maps = {Parse(text), Parse(text)};
+    EXPECT_EQ(UnionPairs(UniteGraphs(maps)), UnionPairs(maps)) << text;
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "xla_indexing/fusion/unions/joints.h"
+#include "xla_indexing/fusion/walk/joints.h"
 
 #include "xla_indexing/base/engines.h"
 #include "xla_indexing/hlo/types/opcode.h"

@@ -10,8 +10,8 @@
 // Example: `jax.lax.associative_scan` over n elements has log2(n) levels. Each tells odd elements
 // from even ones, so that a plain walk finds up to 2^levels maps. What each level leads to is one
 // map of what it scans, (d0)[s0] -> (s0) with s0 <= d0.
-#ifndef XLA_INDEXING_FUSION_UNIONS_JOINTS_H_
-#define XLA_INDEXING_FUSION_UNIONS_JOINTS_H_
+#ifndef XLA_INDEXING_FUSION_WALK_JOINTS_H_
+#define XLA_INDEXING_FUSION_WALK_JOINTS_H_
 
 #include <cstdint>
 #include <vector>
@@ -36,4 +36,4 @@ std::vector<int64_t> JointsOnTheWay(const HloComputation& computation, Direction
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_FUSION_UNIONS_JOINTS_H_
+#endif  // XLA_INDEXING_FUSION_WALK_JOINTS_H_
