@@ -24,7 +24,7 @@ constexpr int kRounds = 2;
 
 }  // namespace
 
-Facts::Facts(const Piece& piece) : num_dims_(piece.num_dims) {
+Facts::Facts(const Piece& piece) : num_dims_(piece.num_dims), context_(piece.context) {
   for (int i = 0; i < piece.num_variables(); ++i) variables_.push_back(piece.atoms[i].values);
   for (const PieceAtom& atom : llvm::ArrayRef(piece.atoms).drop_front(piece.num_variables())) {
     is_empty_ = is_empty_ || atom.values.IsEmpty();
@@ -40,24 +40,32 @@ Facts::Facts(const Piece& piece) : num_dims_(piece.num_dims) {
       llvm::all_of(variables_, [](const Progression& each) { return each.interval.has_lower(); })) {
     for (const Progression& values : variables_) corner_.push_back(values.first());
   }
+  for (Known& known : sums_) known.sum = Simplify(known.sum);
+  llvm::erase_if(sums_, [](const Known& known) { return !known.sum.valid(); });
+  is_empty_ = llvm::any_of(sums_, [&](const Known& known) {
+    return InBox(known.sum).Intersect(known.values).IsEmpty();
+  });
+}
+
+ExprSimplifier& Facts::simplifier() {
+  if (simplifier_) return *simplifier_;
   llvm::SmallVector<Interval, 8> intervals;
   for (const Progression& values : variables_) intervals.push_back(values.interval);
-  simplifier_.emplace(piece.context, llvm::ArrayRef(intervals).take_front(num_dims_),
+  simplifier_.emplace(context_, llvm::ArrayRef(intervals).take_front(num_dims_),
                       llvm::ArrayRef(intervals).drop_front(num_dims_));
   const auto assume = [&](const LinearSum& sum, const Congruence& residues) {
     if (!residues.IsAll() && !residues.IsPoint() && !residues.IsEmpty()) {
       simplifier_->Assume(sum, residues);
     }
   };
-  for (size_t i = 0; i < variables_.size(); ++i) {
-    assume(LinearSum::Of(piece.atoms[i].expr), variables_[i].residues);
+  for (int i = 0; i < static_cast<int>(variables_.size()); ++i) {
+    const AffineExpr variable = i < num_dims_
+                                    ? mlir::getAffineDimExpr(i, context_)
+                                    : mlir::getAffineSymbolExpr(i - num_dims_, context_);
+    assume(LinearSum::Of(variable), variables_[i].residues);
   }
   for (const Known& known : sums_) assume(known.sum, known.values.residues);
-  for (Known& known : sums_) known.sum = Simplify(known.sum);
-  llvm::erase_if(sums_, [](const Known& known) { return !known.sum.valid(); });
-  is_empty_ = llvm::any_of(sums_, [&](const Known& known) {
-    return InBox(known.sum).Intersect(known.values).IsEmpty();
-  });
+  return *simplifier_;
 }
 
 int Facts::CoordinateOf(AffineExpr variable) const {
@@ -130,7 +138,13 @@ void Facts::CloseDifferences() {
 }
 
 LinearSum Facts::Simplify(const LinearSum& sum) {
-  return simplifier_->Written(simplifier_->Evaluate(sum));
+  // A sum of variables of several values is its own normal form.
+  const bool is_simple = llvm::all_of(sum.terms(), [&](const Term& term) {
+    const Progression* values = OfVariable(term.atom);
+    return values != nullptr && !values->interval.IsPoint();
+  });
+  if (sum.valid() && is_simple) return sum;
+  return simplifier().Written(simplifier().Evaluate(sum));
 }
 
 Progression Facts::ValuesOf(const LinearSum& sum) {
@@ -164,8 +178,16 @@ Progression Facts::ValuesOf(const LinearSum& sum) {
 }
 
 Progression Facts::InBox(const LinearSum& sum) {
-  const QuasiAffineSum evaluated = simplifier_->Evaluate(sum);
-  return Progression::Of(simplifier_->RangeOf(evaluated), simplifier_->ResiduesOf(evaluated));
+  Progression values = Progression::Point(sum.constant());
+  for (const Term& term : sum.terms()) {
+    const Progression* of_variable = OfVariable(term.atom);
+    if (of_variable == nullptr) {
+      const QuasiAffineSum evaluated = simplifier().Evaluate(sum);
+      return Progression::Of(simplifier().RangeOf(evaluated), simplifier().ResiduesOf(evaluated));
+    }
+    values = values.Add(of_variable->Mul(term.coefficient));
+  }
+  return values;
 }
 
 const Progression* Facts::OfVariable(AffineExpr atom) const {

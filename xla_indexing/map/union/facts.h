@@ -16,6 +16,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
 #include "xla_indexing/base/numbers/progression.h"
@@ -57,6 +58,8 @@ class Facts {
   };
   std::optional<Difference> AsDifference(const LinearSum& sum) const;
 
+  // Of the variables' intervals, and of the classes of variables and sums.
+  ExprSimplifier& simplifier();
   // What the intervals and classes of variables and sums alone say of a valid sum.
   Progression InBox(const LinearSum& sum);
   // Null if the atom is not a variable of the piece.
@@ -71,7 +74,8 @@ class Facts {
   llvm::SmallVector<Known, 4> sums_;
   std::optional<DifferenceBounds> differences_;
   llvm::SmallVector<int64_t, 8> corner_;  // the least point, if that is evident; otherwise empty
-  std::optional<ExprSimplifier> simplifier_;
+  mlir::MLIRContext* context_;
+  std::optional<ExprSimplifier> simplifier_;  // made when it is asked for
 };
 
 }  // namespace xla_indexing::internal
