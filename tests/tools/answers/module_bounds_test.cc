@@ -47,26 +47,29 @@ TEST_F(ModuleBoundsTest, AQuestionAloneHasTheBudgetOfAQuestion) {
 }
 
 TEST_F(ModuleBoundsTest, UnitsShareByTheInstructionsThatTheirsCall) {
-  // Weights: x 1, n 1, p 1, and r 3, which calls two instructions.
+  // Weights: x 1, n 1, p 1, q to w 1 each, and r 3, which calls two instructions.
   Read(R"(c { x = f32[2] parameter(0) ROOT n = f32[2] negate(x) }
-          ENTRY e { p = f32[2] parameter(0) ROOT r = f32[2] call(p), to_apply=c })");
-  ASSERT_EQ(subjects_.size(), 4);
+          ENTRY e { p = f32[2] parameter(0) q = f32[] constant(0) s = f32[] constant(0)
+            t = f32[] constant(0) u = f32[] constant(0) v = f32[] constant(0)
+            w = f32[] constant(0) ROOT r = f32[2] call(p), to_apply=c })");
+  ASSERT_EQ(subjects_.size(), 10);
   const ModuleBounds bounds = Bounds();
-  EXPECT_EQ(bounds.ShareOf(Subjects(0, 3)).StepsOfNext(Direction::kOutputToInput),
-            kOne + 2'000'000);
-  EXPECT_EQ(bounds.ShareOf(Subjects(0, 1)).StepsOfNext(Direction::kOutputToInput),
-            kOne + 1'000'000);
-  EXPECT_EQ(bounds.ShareOf(Subjects(3, 1)).StepsOfNext(Direction::kOutputToInput),
-            kOne + 3'000'000);
+  const auto share_of = [&](size_t begin, size_t count) {
+    return bounds.ShareOf(Subjects(begin, count)).StepsOfNext(Direction::kOutputToInput) - kOne;
+  };
+  // Of several subjects the first may take two thirds.
+  EXPECT_EQ(share_of(0, 3), ModuleBounds::kSteps * 3 / 12 * 2 / 3);
+  EXPECT_EQ(share_of(0, 1), ModuleBounds::kSteps / 12);
+  EXPECT_EQ(share_of(9, 1), ModuleBounds::kSteps * 3 / 12);
 }
 
-// A loop over `size` arrays, all of which it passes through, in an entry of ten instructions.
+// A loop over `size` arrays, all of which it passes through, in an entry of 34 instructions.
 std::string LoopOver(int size) {
   std::string state = "(";
   for (int k = 0; k < size; ++k) absl::StrAppend(&state, k == 0 ? "" : ", ", "f32[2]");
   state.push_back(')');
   std::string others;
-  for (int k = 1; k < 9; ++k) absl::StrAppend(&others, " q", k, " = f32[] parameter(", k, ")");
+  for (int k = 1; k < 33; ++k) absl::StrAppend(&others, " q", k, " = f32[] parameter(", k, ")");
   return absl::StrCat("b { ROOT p = ", state, " parameter(0) }\nc { p = ", state,
                       " parameter(0) ROOT r = pred[] constant(false) }\nENTRY e { p = ", state,
                       " parameter(0)", others, " ROOT w = ", state,
@@ -74,14 +77,14 @@ std::string LoopOver(int size) {
 }
 
 TEST_F(ModuleBoundsTest, ALoopOfManyLeavesWeighsMore) {
-  // The loop weighs 4, as its computations have three instructions, and the others 12.
+  // The loop weighs 4, as its computations have three instructions, and the others 36.
   const auto steps_of_loop = [&](int leaves) {
     Read(LoopOver(leaves));
-    return Bounds().ShareOf(Subjects(12, 1)).StepsOfNext(Direction::kOutputToInput) - kOne;
+    return Bounds().ShareOf(Subjects(36, 1)).StepsOfNext(Direction::kOutputToInput) - kOne;
   };
-  EXPECT_EQ(steps_of_loop(2), ModuleBounds::kSteps * 4 / 16);
-  EXPECT_EQ(steps_of_loop(64), ModuleBounds::kSteps * 8 / 20);
-  EXPECT_EQ(steps_of_loop(1000), ModuleBounds::kSteps * 12 / 24);
+  EXPECT_EQ(steps_of_loop(2), ModuleBounds::kSteps * 4 / 40);
+  EXPECT_EQ(steps_of_loop(64), ModuleBounds::kSteps * 8 / 44);
+  EXPECT_EQ(steps_of_loop(1000), ModuleBounds::kSteps * 12 / 48);
 }
 
 TEST_F(ModuleBoundsTest, CallsThatDoubleManyTimesWeighNoMoreThanThereIsRoomFor) {

@@ -59,9 +59,8 @@ ExprSimplifier& Facts::simplifier() {
     }
   };
   for (int i = 0; i < static_cast<int>(variables_.size()); ++i) {
-    const AffineExpr variable = i < num_dims_
-                                    ? mlir::getAffineDimExpr(i, context_)
-                                    : mlir::getAffineSymbolExpr(i - num_dims_, context_);
+    const AffineExpr variable = i < num_dims_ ? mlir::getAffineDimExpr(i, context_)
+                                              : mlir::getAffineSymbolExpr(i - num_dims_, context_);
     assume(LinearSum::Of(variable), variables_[i].residues);
   }
   for (const Known& known : sums_) assume(known.sum, known.values.residues);

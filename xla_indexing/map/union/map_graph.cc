@@ -113,10 +113,9 @@ std::optional<Progression> DividedBy(const Progression& values, int64_t divisor)
   if (divisor == 1 || values.IsEmpty()) return values;
   if (multiples.IsEmpty()) return Progression::Empty();
   if (multiples.modulus() % divisor != 0) return std::nullopt;
-  const Congruence residues =
-      multiples.IsPoint()
-          ? Congruence::Point(multiples.residue() / divisor)
-          : Congruence::Of(multiples.residue() / divisor, multiples.modulus() / divisor);
+  const Congruence residues = multiples.IsPoint() ? Congruence::Point(multiples.residue() / divisor)
+                                                  : Congruence::Of(multiples.residue() / divisor,
+                                                                   multiples.modulus() / divisor);
   return Progression::Of(values.interval.PreimageOfMul(divisor), residues);
 }
 
@@ -330,7 +329,8 @@ bool CountValuesOf(int i, size_t n, Piece* graph) {
   });
   const Progression of_sum = graph->atoms[n].values;
   const std::optional<Int128> count = of_sum.Count();
-  if ((sign != 1 && sign != -1) || is_in_division || !count || *count < 1 || *count > kInt64Max) return false;
+  if ((sign != 1 && sign != -1) || is_in_division || !count || *count < 1 || *count > kInt64Max)
+    return false;
   const Progression own = graph->atoms[graph->num_dims + i].values;
   Piece without = *graph;
   without.atoms[graph->num_dims + i].values = {};

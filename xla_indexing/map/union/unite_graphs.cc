@@ -36,8 +36,8 @@ constexpr int64_t kMaxPartsOfHull = 64;
 using Values = llvm::SmallVector<Progression, 8>;
 
 struct Graph {
-  Values least;  // no larger than is seen
-  Values most;   // as large as may be: the same pairs
+  Values least;              // no larger than is seen
+  Values most;               // as large as may be: the same pairs
   std::vector<size_t> maps;  // which are in it
 };
 
@@ -158,7 +158,8 @@ class Graphs {
   void Reduce(Graph* graph) const {
     Facts facts(ToPiece(graph->most));
     for (size_t k = 0; k < exprs_.size(); ++k) {
-      graph->least[k] = facts.IsEmpty() ? Progression::Empty() : graph->most[k].Intersect(facts.ValuesOf(exprs_[k]));
+      graph->least[k] = facts.IsEmpty() ? Progression::Empty()
+                                        : graph->most[k].Intersect(facts.ValuesOf(exprs_[k]));
     }
   }
 

@@ -67,7 +67,7 @@ class UnitShare {
 
 class ModuleBounds {
  public:
-  static constexpr int64_t kSteps = 6'000'000;
+  static constexpr int64_t kSteps = 12'000'000;
   static constexpr int64_t kStepsOfSubject = 1'000;
   static constexpr int64_t kPairs = int64_t{1} << 18;
   static constexpr int64_t kPairsOfSubject = 1'000;

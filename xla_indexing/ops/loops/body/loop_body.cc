@@ -31,9 +31,11 @@ namespace {
 
 using ::mlir::AffineExpr;
 
-// The state of a loop that has as many leaves is not followed further where the walk over its body
-// from one of them is stopped.
+// The state of a loop that has as many leaves is not followed further where the walks over its body from more
+// than a few of them are stopped. One may be the number of the iteration, which picks what is read of all
+// others.
 constexpr int64_t kManyLeaves = 16;
+constexpr size_t kFewStoppedLeaves = 1;
 
 // Whether a value is a leaf of the state at the beginning of an iteration.
 bool IsOfState(const RuntimeVarIndexing& value) {
@@ -147,17 +149,21 @@ bool LoopBody::HasDevices() const {
 
 bool LoopBody::IsBeyondClosing() const {
   if (!memo_.is_beyond_closing) {
-    const auto is_stopped = [](const IndexingEntry& entry) {
-      return absl::StrContains(entry.indexing.label().reason, kTooManySteps);
+    const auto is_stopped = [&](int64_t leaf) {
+      const InstructionIndexing& entries = EntriesOf(leaf);
+      return !entries.empty() && llvm::all_of(entries, [](const IndexingEntry& entry) {
+        return absl::StrContains(entry.indexing.label().reason, kTooManySteps);
+      });
     };
     // Nothing comes of a loop whose steps alone take most of what a question may.
     const int64_t least_left = QuestionBudget::Left() / 4;
-    memo_.is_beyond_closing = loop_.shape().LeafCount() >= kManyLeaves &&
-                              llvm::any_of(ChangedLeaves(), [&](int64_t leaf) {
-                                const InstructionIndexing& entries = EntriesOf(leaf);
-                                return QuestionBudget::Left() < least_left ||
-                                       (!entries.empty() && llvm::all_of(entries, is_stopped));
-                              });
+    size_t stopped = 0;
+    memo_.is_beyond_closing =
+        loop_.shape().LeafCount() >= kManyLeaves &&
+        llvm::any_of(ChangedLeaves(), [&](int64_t leaf) {
+          stopped += is_stopped(leaf) ? 1 : 0;
+          return stopped > kFewStoppedLeaves || QuestionBudget::Left() < least_left;
+        });
   }
   return *memo_.is_beyond_closing;
 }
