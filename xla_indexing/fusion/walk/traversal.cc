@@ -31,6 +31,8 @@ namespace {
 // When a leaf has more paths than this, those that other paths cover are left out.
 constexpr size_t kMergePast = 8;
 
+// A walk takes so many of its steps in the time of one of the question's (base/question_budget.h).
+constexpr int64_t kStepsInOneOfQuestion = 2;
 // When one of more paths than this leads to every element, those that it covers are left out.
 constexpr size_t kFewBesideEvery = 4;
 
@@ -92,7 +94,7 @@ Traversal::Traversal(mlir::MLIRContext* context, const FusionOptions& options,
       computation_(computation),
       direction_(direction),
       start_shape_(start),
-      budget_(max_steps, /*steps_in_one_of_question=*/1),
+      budget_(max_steps, kStepsInOneOfQuestion),
       source_(*source) {}
 
 bool Traversal::LooksInto(const HloInstruction& instruction, const CallFrame& frame) const {
