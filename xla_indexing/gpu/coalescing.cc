@@ -15,7 +15,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/question_budget.h"
@@ -25,6 +27,8 @@
 #include "xla_indexing/gpu/requests/request_meter.h"
 #include "xla_indexing/hlo/memory/physical_layout.h"
 #include "xla_indexing/map/count/count_points.h"
+#include "xla_indexing/map/expr/map_program.h"
+#include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/simplify/named_ranges.h"
 #include "xla_indexing/ops/answers/fits_shapes.h"
 
@@ -203,42 +207,53 @@ absl::Status CoalescingAnalysis::CheckRequest(const WarpRequest& request,
 
 namespace {
 
-using Element = llvm::SmallVector<int64_t, 4>;
+// An element that a thread accesses.
+struct LaneElement {
+  size_t row = 0;  // of the thread
+  llvm::SmallVector<int64_t, 4> indices;
+};
 
-// The element that a thread accesses at one step of its loops: the one that it computes, or the one
-// that this reads through `map`. None where the step is outside of either domain.
-absl::StatusOr<std::optional<Element>> ElementAt(const ThreadMapping& mapping,
-                                                 llvm::ArrayRef<int64_t> dims,
-                                                 llvm::ArrayRef<int64_t> loops,
-                                                 const IndexingMap* map,
-                                                 llvm::ArrayRef<internal::NamedRange> names,
-                                                 llvm::MutableArrayRef<int64_t> symbols) {
-  absl::StatusOr<bool> is_there = mapping.map.Contains(dims, loops);
-  if (!is_there.ok()) return is_there.status();
-  if (!*is_there) return std::nullopt;
-  absl::StatusOr<Element> element = mapping.map.Evaluate(dims, loops);
-  if (!element.ok()) return element.status();
-  if (map != nullptr) {
-    if (absl::Status status = internal::ComputeNames(names, *element, symbols); !status.ok()) {
-      return status;
-    }
-    is_there = map->Contains(*element, symbols);
-    if (!is_there.ok()) return is_there.status();
-    if (!*is_there) return std::nullopt;
-    element = map->Evaluate(*element, symbols);
-    if (!element.ok()) return element.status();
+// What rows of values of the variables lead to, where they are in the domain; a row has all values of
+// the variables that are free.
+absl::StatusOr<std::vector<LaneElement>> ElementsOf(const IndexingMap& map, size_t num_rows,
+                                                    llvm::ArrayRef<int64_t> rows,
+                                                    llvm::function_ref<bool(int)> is_free) {
+  const int width = map.num_dims() + map.num_symbols();
+  std::vector<MapProgram::Source> sources(width);
+  for (int v = 0; v < width; ++v) {
+    if (!is_free(v)) sources[v] = {rows.data() + v, static_cast<size_t>(width)};
   }
-  return *std::move(element);
+  std::vector<LaneElement> elements;
+  absl::Status status = MapProgram(map).Run(
+      num_rows, sources, internal::kInt64Max, [&](const MapProgram::Block& block) {
+        for (size_t i = 0; i < block.count; ++i) {
+          if (block.is_inside[i] == 0) continue;
+          LaneElement& element = elements.emplace_back();
+          element.row = block.rows[i];
+          for (const int64_t* const result : block.results) element.indices.push_back(result[i]);
+        }
+      });
+  if (!status.ok()) return status;
+  return elements;
 }
 
-// Moves on to the next element of a thread's vector; after the last one false, and to the first.
-bool NextOfVector(const ThreadMapping& mapping, llvm::MutableArrayRef<int64_t> loops) {
-  for (const int range : mapping.vector_ranges) {
-    const Interval& bounds = mapping.map.ranges()[range].bounds;
-    if (++loops[range] <= bounds.upper()) return true;
-    loops[range] = bounds.lower();
+// What the elements read through a map, for these values of the symbols that are no names.
+absl::StatusOr<std::vector<LaneElement>> ReadBy(llvm::ArrayRef<LaneElement> elements,
+                                                const IndexingMap& map,
+                                                llvm::ArrayRef<int64_t> symbols) {
+  const auto names = internal::NamedRangesOf(map);
+  std::vector<int64_t> rows;
+  for (const LaneElement& element : elements) {
+    llvm::SmallVector<int64_t, 4> values(symbols);
+    absl::Status status = internal::ComputeNames(names, element.indices, values);
+    if (!status.ok()) return status;
+    rows.insert(rows.end(), element.indices.begin(), element.indices.end());
+    rows.insert(rows.end(), values.begin(), values.end());
   }
-  return false;
+  auto read = ElementsOf(map, elements.size(), rows, [](int) { return false; });
+  if (!read.ok()) return read;
+  for (LaneElement& element : *read) element.row = elements[element.row].row;
+  return read;
 }
 
 }  // namespace
@@ -258,30 +273,33 @@ absl::StatusOr<std::vector<LaneAddress>> CoalescingAnalysis::AddressesOf(
   // A vector of no elements is accessed by nobody.
   if (mapping_.map.IsKnownEmpty()) return addresses;
   const int64_t base = request.base * 8 * options_.alignment_bytes;
-  const IndexingMap* map = indexing == nullptr ? nullptr : &indexing->map();
-  llvm::SmallVector<internal::NamedRange, 0> names;
-  if (map != nullptr) names = internal::NamedRangesOf(*map);
-  llvm::SmallVector<int64_t, 4> symbols(request.symbols.begin(), request.symbols.end());
-  llvm::SmallVector<int64_t, 4> dims(mapping_.map.num_dims());
-  for (const auto& [dim, value] : llvm::zip(mapping_.block_dims, request.block)) dims[dim] = value;
-  llvm::SmallVector<int64_t, 4> loops(request.loops.begin(), request.loops.end());
-  const int64_t end =
-      std::min(request.first_thread + options_.warp_size, mapping_.ThreadsPerBlock());
-  for (int64_t thread = request.first_thread; thread < end; ++thread) {
-    int64_t rest = thread;
+  const int64_t num_threads =
+      std::min(options_.warp_size, mapping_.ThreadsPerBlock() - request.first_thread);
+  const int num_dims = mapping_.map.num_dims();
+  std::vector<int64_t> rows;
+  for (int64_t thread = 0; thread < num_threads; ++thread) {
+    llvm::SmallVector<int64_t, 8> row(num_dims);
+    for (const auto& [dim, value] : llvm::zip(mapping_.block_dims, request.block)) row[dim] = value;
+    int64_t rest = request.first_thread + thread;
     for (const auto& [dim, size] : llvm::zip(mapping_.thread_dims, mapping_.thread_sizes)) {
-      dims[dim] = rest % size;
+      row[dim] = rest % size;
       rest /= size;
     }
-    do {
-      const auto element = ElementAt(mapping_, dims, loops, map, names, symbols);
-      if (!element.ok()) return element.status();
-      if (!*element) continue;
-      addresses.push_back({thread, base + layout->physical.width *
-                                              PositionOf(layout->physical,
-                                                         absl::MakeConstSpan((*element)->data(),
-                                                                             (*element)->size()))});
-    } while (NextOfVector(mapping_, loops));
+    row.append(request.loops);
+    rows.insert(rows.end(), row.begin(), row.end());
+  }
+  auto elements = ElementsOf(mapping_.map, num_threads, rows, [&](int variable) {
+    return variable >= num_dims && mapping_.IsVectorRange(variable - num_dims);
+  });
+  if (elements.ok() && indexing != nullptr) {
+    elements = ReadBy(*elements, indexing->map(), request.symbols);
+  }
+  if (!elements.ok()) return elements.status();
+  for (const auto& [row, indices] : *elements) {
+    const int64_t position =
+        PositionOf(layout->physical, absl::MakeConstSpan(indices.data(), indices.size()));
+    addresses.push_back({request.first_thread + static_cast<int64_t>(row),
+                         base + layout->physical.width * position});
   }
   return addresses;
 }

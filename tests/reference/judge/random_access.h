@@ -1,4 +1,4 @@
-// Random addresses of a launch over one outer variable, both as forms and as plain functions.
+// Random addresses of a launch over one outer variable, both as expressions and as plain functions.
 #ifndef XLA_INDEXING_TESTS_REFERENCE_JUDGE_RANDOM_ACCESS_H_
 #define XLA_INDEXING_TESTS_REFERENCE_JUDGE_RANDOM_ACCESS_H_
 
@@ -10,8 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/MLIRContext.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/gpu/requests/access_forms.h"
+#include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/gpu/requests/access_program.h"
 #include "xla_indexing/gpu/requests/launch_variables.h"
 
 namespace xla_indexing::reference {
@@ -22,9 +25,9 @@ using AccessFunction = std::function<int64_t(const AccessPoint&)>;
 // The bits of a request, the first in the first period of the modulus.
 using BitAddresses = std::vector<int64_t>;
 
-// A number both as a form and as a function of the point.
-struct FormAndValue {
-  internal::Form form;
+// A number both as an expression and as a function of the point.
+struct ExprAndValue {
+  mlir::AffineExpr expr;
   AccessFunction value;
 };
 
@@ -38,20 +41,21 @@ class RandomAccess {
     access_.inner = 6;
     modulus_ = random_.OneIn(2) ? 1024 : 64;
     access_.width = random_.OneIn(3) ? 1 : 8;
-    const FormAndValue address = Times(RandomNumber(2), access_.width);
-    access_.address = address.form;
+    const ExprAndValue address = Times(RandomNumber(2), access_.width);
+    exprs_.push_back(address.expr);
     address_ = address.value;
     for (int64_t i = random_.Between(0, 2); i > 0; --i) {
-      const FormAndValue number = RandomNumber(1);
+      const ExprAndValue number = RandomNumber(1);
       int64_t a = number.value(RandomPoint());
       int64_t b = number.value(RandomPoint());
       if (a > b) std::swap(a, b);
-      access_.constraints.push_back({number.form, {a, b}});
+      exprs_.push_back(number.expr);
+      access_.constraints.push_back({0, {a, b}});
       constraints_.push_back(number.value);
     }
-    access_.algebra.UpdateDivisionRanges();
+    Compile();
     for (size_t i = 0; i < access_.constraints.size(); ++i) {
-      const auto [lower, upper] = access_.algebra.RangeOf(access_.constraints[i].form);
+      const auto [lower, upper] = access_.program.range(access_.constraints[i].step);
       const internal::ValueRange& interval = access_.constraints[i].interval;
       if (lower < interval.lower || upper > interval.upper) open_.push_back(static_cast<int>(i));
     }
@@ -68,9 +72,11 @@ class RandomAccess {
   int64_t AddressAt(const AccessPoint& point) const { return address_(point); }
   // Adds `factor` times another outer variable in [0, size - 1] to the address; returns its number.
   int AddMover(int64_t size, int64_t factor) {
-    const internal::Form mover = access_.algebra.AddVariable(0, size - 1);
-    access_.address = access_.algebra.Add(access_.address, mover, factor);
-    return access_.algebra.num_variables() - 1;
+    const auto mover = mlir::getAffineDimExpr(ranges_.size(), &context_);
+    exprs_[0] = internal::Add(exprs_[0], internal::Scale(mover, factor));
+    ranges_.push_back({0, size - 1});
+    Compile();
+    return static_cast<int>(ranges_.size()) - 1;
   }
 
   // The bits of the request; none where no lane is active.
@@ -104,9 +110,17 @@ class RandomAccess {
  private:
   void AddVariable(int64_t lower, int64_t size) {
     const size_t i = variables_.size();
-    variables_.push_back({access_.algebra.AddVariable(lower, lower + size - 1),
+    variables_.push_back({mlir::getAffineDimExpr(i, &context_),
                           [i](const AccessPoint& point) { return point[i]; }});
     ranges_.push_back({lower, lower + size - 1});
+  }
+  void Compile() {
+    access_.program = internal::AccessProgram(exprs_, ranges_);
+    if (!access_.program.ok()) return;
+    access_.address = access_.program.program().StepOf(0);
+    for (size_t i = 0; i < access_.constraints.size(); ++i) {
+      access_.constraints[i].step = access_.program.program().StepOf(static_cast<int>(i) + 1);
+    }
   }
   AccessPoint RandomPoint() {
     AccessPoint point;
@@ -114,39 +128,39 @@ class RandomAccess {
     return point;
   }
 
-  FormAndValue Times(const FormAndValue& a, int64_t factor) {
-    return {access_.algebra.Add(internal::Form(), a.form, factor),
+  ExprAndValue Times(const ExprAndValue& a, int64_t factor) {
+    return {internal::Scale(a.expr, factor),
             [=](const AccessPoint& point) { return factor * a.value(point); }};
   }
-  FormAndValue Plus(const FormAndValue& a, const FormAndValue& b, int64_t factor) {
-    return {access_.algebra.Add(a.form, b.form, factor),
+  ExprAndValue Plus(const ExprAndValue& a, const ExprAndValue& b, int64_t factor) {
+    return {internal::Add(a.expr, internal::Scale(b.expr, factor)),
             [=](const AccessPoint& point) { return a.value(point) + factor * b.value(point); }};
   }
-  FormAndValue Quotient(const FormAndValue& a, int64_t m) {
-    return {access_.algebra.Divide(a.form, m, /*is_mod=*/false), [=](const AccessPoint& point) {
+  ExprAndValue Quotient(const ExprAndValue& a, int64_t m) {
+    return {internal::FloorDiv(a.expr, m), [=](const AccessPoint& point) {
               const int64_t value = a.value(point);
               return value >= 0 ? value / m : -((-value + m - 1) / m);
             }};
   }
-  FormAndValue Remainder(const FormAndValue& a, int64_t m) {
-    return {access_.algebra.Divide(a.form, m, /*is_mod=*/true),
+  ExprAndValue Remainder(const ExprAndValue& a, int64_t m) {
+    return {internal::Mod(a.expr, m),
             [=](const AccessPoint& point) { return (a.value(point) % m + m) % m; }};
   }
   // A random number: a linear index, as most accesses have, or any sum.
-  FormAndValue RandomNumber(int depth) {
+  ExprAndValue RandomNumber(int depth) {
     const std::vector<int64_t> factors = {1, -1, 2, 3, 7, 32, 100};
     const std::vector<int64_t> divisors = {2, 3, 7, 32, 37, 49, 100, 500};
-    FormAndValue sum = {internal::FormAlgebra::Constant(0), [](const AccessPoint&) { return 0; }};
+    ExprAndValue sum = {internal::Constant(0, &context_), [](const AccessPoint&) { return 0; }};
     if (random_.OneIn(2)) {
       sum = Plus(Plus(variables_[1], variables_[0], 32), variables_[2], random_.Between(0, 2));
       if (random_.OneIn(2)) sum = Plus(Times(sum, 4), variables_[2], 1);
     } else {
-      for (const FormAndValue& variable : variables_) {
+      for (const ExprAndValue& variable : variables_) {
         if (random_.OneIn(2)) sum = Plus(sum, variable, random_.Pick(factors));
       }
     }
     if (depth == 0) return sum;
-    const FormAndValue rest = random_.OneIn(2) ? sum : RandomNumber(depth - 1);
+    const ExprAndValue rest = random_.OneIn(2) ? sum : RandomNumber(depth - 1);
     const int64_t m = random_.Pick(divisors);
     const int64_t n = random_.Pick(divisors);
     const int64_t factor = random_.Pick(factors);
@@ -158,8 +172,8 @@ class RandomAccess {
       case 2:  // Digits, in another order.
         return Plus(Remainder(rest, m), Remainder(Quotient(rest, m), n), factor);
       case 3: {  // Digits in their order, of a sum, or nearly so.
-        const FormAndValue quotient = Times(Quotient(rest, m), random_.OneIn(4) ? 2 : 1);
-        const FormAndValue upper = Plus(quotient, variables_[0], random_.Between(0, 2));
+        const ExprAndValue quotient = Times(Quotient(rest, m), random_.OneIn(4) ? 2 : 1);
+        const ExprAndValue upper = Plus(quotient, variables_[0], random_.Between(0, 2));
         return Plus(Times(Remainder(rest, m), factor), Remainder(upper, n), factor * m);
       }
       default:
@@ -168,8 +182,10 @@ class RandomAccess {
   }
 
   Random random_;
+  mlir::MLIRContext context_;
   internal::LaunchAccess access_;
-  std::vector<FormAndValue> variables_;
+  std::vector<mlir::AffineExpr> exprs_;  // the address, and constraints
+  std::vector<ExprAndValue> variables_;
   std::vector<internal::ValueRange> ranges_;
   AccessFunction address_;
   std::vector<AccessFunction> constraints_;

@@ -12,15 +12,16 @@
 #include "tests/reference/judge/random_access.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/gpu/requests/access_forms.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/gpu/requests/access_program.h"
 #include "xla_indexing/gpu/requests/request_meter.h"
 
 namespace xla_indexing::reference {
 namespace {
 
+using internal::AccessProgram;
 using internal::CountRequests;
-using internal::Form;
-using internal::FormAlgebra;
 using internal::IsWorse;
 using internal::LaunchAccess;
 using internal::RequestBounds;
@@ -58,7 +59,7 @@ TEST(CountRequestsTest, RequestsAreThoseOfAllValues) {
     const int64_t factor = random.random().Pick(std::vector<int64_t>{8, 24, 64, 1, 128});
     const int mover = random.AddMover(movers, factor);
     with_movers += movers > 1;
-    ASSERT_TRUE(random.access().algebra.ok());
+    ASSERT_TRUE(random.access().program.ok());
     const int64_t line = random.modulus();
     const SectorMeter meter(line / 16, line / 8);
     const RequestTotals said = CountRequests(random.access(), meter, int64_t{1} << 40);
@@ -119,28 +120,31 @@ TEST(CountRequestsTest, ImagesAreThoseOfAllValues) {
     const int64_t begin = random.Between(0, 20);
     const int64_t end = begin + random.Pick(std::vector<int64_t>{50, 150, 400});
 
+    mlir::MLIRContext context;
     LaunchAccess access;
-    FormAlgebra& algebra = access.algebra;
-    const Form v = algebra.AddVariable(begin, end - 1);
-    const Form lane = algebra.AddVariable(0, 31);
     access.inner = 2;
     access.width = 8 * width;
-    const Form e = algebra.Add(lane, v, 32);
-    const Form row = algebra.Divide(e, length, /*is_mod=*/false);
-    const std::array<Form, 3> place = {
-        algebra.Divide(e, length, /*is_mod=*/true), algebra.Divide(row, rows, /*is_mod=*/true),
-        algebra.Divide(algebra.Divide(row, rows, /*is_mod=*/false), channels, /*is_mod=*/true)};
+    const auto e = mlir::getAffineDimExpr(0, &context) * 32 + mlir::getAffineDimExpr(1, &context);
+    const auto row = e.floorDiv(length);
+    const std::array<mlir::AffineExpr, 3> place = {e % length, row % rows,
+                                                   row.floorDiv(rows) % channels};
     const std::array<int64_t, 3> sizes = {length, rows, channels};
     std::array<ValueRange, 3> bounds;
-    access.address = FormAlgebra::Constant(8 * 100000);
+    std::vector<mlir::AffineExpr> exprs = {mlir::getAffineConstantExpr(8 * 100000, &context)};
     for (int d = 0; d < 3; ++d) {
-      access.address = algebra.Add(access.address, place[d], 8 * by[d]);
+      exprs[0] = exprs[0] + place[d] * (8 * by[d]);
       bounds[d] = {0, sizes[d] - 1};
       if (!random.OneIn(3)) continue;
       bounds[d] = {random.Between(0, 1), random.Between(1, sizes[d])};
-      access.constraints.push_back({place[d], bounds[d]});
+      exprs.push_back(place[d]);
+      access.constraints.push_back({0, bounds[d]});
     }
-    ASSERT_TRUE(algebra.ok());
+    access.program = AccessProgram(exprs, {{begin, end - 1}, {0, 31}});
+    ASSERT_TRUE(access.program.ok());
+    access.address = access.program.program().StepOf(0);
+    for (size_t c = 0; c < access.constraints.size(); ++c) {
+      access.constraints[c].step = access.program.program().StepOf(static_cast<int>(c) + 1);
+    }
     const RequestTotals said = CountRequests(access, meter, int64_t{1} << 40);
 
     RequestCost sums;

@@ -8,25 +8,26 @@
 #include "gtest/gtest.h"
 #include "tests/reference/judge/random_access.h"
 #include "tests/testing/effort.h"
-#include "xla_indexing/gpu/requests/access_forms.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/gpu/requests/access_program.h"
 #include "xla_indexing/gpu/requests/launch_variables.h"
 
 namespace xla_indexing::reference {
 namespace {
 
-using internal::Form;
-using internal::FormAlgebra;
+using internal::AccessProgram;
 using internal::LaunchAccess;
 using internal::Stretch;
 using internal::StretchAt;
 
 Stretch StretchFrom(LaunchAccess* access, int64_t value, const std::vector<int>& open,
                     int64_t modulus) {
-  access->algebra.Narrow(0, {value, value});
-  access->algebra.UpdateDivisionRanges();
-  std::vector<const Form*> forms = {&access->address};
-  for (const int i : open) forms.push_back(&access->constraints[i].form);
-  return StretchAt(*access, /*variable=*/0, access->algebra.DivisionsIn(forms), open, modulus);
+  access->program.Narrow(0, {value, value});
+  access->program.UpdateRanges();
+  const auto used = access->program.program().StepsOf(access->StepsOf(open));
+  return StretchAt(*access, /*variable=*/0, used, open, modulus);
 }
 
 // Along a stretch, requests are moved by its slope, or there are none.
@@ -36,7 +37,7 @@ TEST(StretchTest, RequestsMoveAlongAStretch) {
   for (int i = 0; i < cases; ++i) {
     SCOPED_TRACE(i);
     RandomAccess random(i, {40, 100, 300});
-    ASSERT_TRUE(random.access().algebra.ok());
+    ASSERT_TRUE(random.access().program.ok());
     LaunchAccess access = random.access();
     const auto [lower, upper] = random.values();
     for (int64_t v = lower; v <= upper;) {
@@ -61,15 +62,14 @@ TEST(StretchTest, RequestsMoveAlongAStretch) {
 
 // The example of the header: 32 * (e mod 700 + 1000 * floor(e / 700)), e = 32*v + lane.
 TEST(StretchTest, RowsThatAreNoMultiplesOfAWarp) {
+  mlir::MLIRContext context;
+  const auto e = mlir::getAffineDimExpr(0, &context) * 32 + mlir::getAffineDimExpr(1, &context);
   LaunchAccess access;
-  FormAlgebra& algebra = access.algebra;
-  const Form v = algebra.AddVariable(0, 174);
-  const Form lane = algebra.AddVariable(0, 31);
+  access.program =
+      AccessProgram({(e % 700) * 32 + e.floorDiv(700) * 32000}, {{0, 174}, {0, 31}});
+  access.address = access.program.program().StepOf(0);
   access.inner = 2;
   access.width = 32;
-  const Form e = algebra.Add(lane, v, 32);
-  access.address = algebra.Add(algebra.Add(Form(), algebra.Divide(e, 700, /*is_mod=*/true), 32),
-                               algebra.Divide(e, 700, /*is_mod=*/false), 32000);
   const Stretch row = StretchFrom(&access, 0, {}, 4096);
   EXPECT_EQ(row.length, 21);
   EXPECT_EQ(row.slope, 1024);
@@ -82,15 +82,14 @@ TEST(StretchTest, RowsThatAreNoMultiplesOfAWarp) {
 
 // Where all lanes are past a constraint, there is nothing until it begins to hold.
 TEST(StretchTest, ConstraintsEndAStretch) {
+  mlir::MLIRContext context;
+  const auto e = mlir::getAffineDimExpr(0, &context) * 32 + mlir::getAffineDimExpr(1, &context);
   LaunchAccess access;
-  FormAlgebra& algebra = access.algebra;
-  const Form v = algebra.AddVariable(0, 99);
-  const Form lane = algebra.AddVariable(0, 31);
+  access.program = AccessProgram({e * 8, e}, {{0, 99}, {0, 31}});
+  access.address = access.program.program().StepOf(0);
   access.inner = 2;
   access.width = 8;
-  const Form e = algebra.Add(lane, v, 32);
-  access.address = algebra.Add(Form(), e, 8);
-  access.constraints.push_back({e, {100, 1000}});
+  access.constraints.push_back({access.program.program().StepOf(1), {100, 1000}});
   // Warps 0 to 2 are below 100, warp 3 has it, warps 4 to 30 are between, warp 31 has 1000.
   EXPECT_FALSE(StretchFrom(&access, 0, {0}, 1024).is_active);
   EXPECT_EQ(StretchFrom(&access, 0, {0}, 1024).length, 3);

@@ -47,7 +47,7 @@ class Counter {
  public:
   Counter(LaunchAccess* access, const RequestMeter& meter, int64_t max_steps)
       : access_(*access),
-        forms_(access->algebra),
+        program_(access->program),
         meter_(meter),
         modulus_(meter.modulus()),
         steps_left_(std::max<int64_t>(max_steps, 0)),
@@ -60,10 +60,10 @@ class Counter {
  private:
   using Indices = llvm::SmallVector<int, 4>;
 
-  bool IsFixed(int variable) const { return forms_.range(variable).IsPoint(); }
+  bool IsFixed(int variable) const { return program_.variable(variable).IsPoint(); }
   template <typename Visit>
   void ForEachIn(VariableSet set, Visit visit) const {
-    for (int v = 0; v < forms_.num_variables(); ++v) {
+    for (int v = 0; v < program_.num_variables(); ++v) {
       if ((set & Bit(v)) != 0) visit(v);
     }
   }
@@ -76,16 +76,17 @@ class Counter {
     return true;
   }
 
+  llvm::SmallVector<MovingTerm, 4> TermsOf(int step, VariableSet variables) const;
   void SetAsideFreeVariables();
   std::optional<int64_t> PeriodOf(int variable, llvm::ArrayRef<int> constraints) const;
   // How many values of a variable there are to look at: its period, where that is less.
   int64_t NumValues(int variable, llvm::ArrayRef<int> constraints) const {
-    const int64_t size = forms_.range(variable).Size();
+    const int64_t size = program_.variable(variable).Size();
     return std::min(size, PeriodOf(variable, constraints).value_or(size));
   }
 
   void Count(Int128 weight);
-  const FormTerm* GreatestTermOf(const Form& form) const;
+  std::optional<int> GreatestVariableOf(int step) const;
   bool SplitLinear(llvm::ArrayRef<int> open, Int128 weight);
   void CountValues(int variable, ValueRange values, Int128 weight);
   void Enumerate(VariableSet candidates, VariableSet bisected, llvm::ArrayRef<int> open,
@@ -100,10 +101,9 @@ class Counter {
   // How the outer variables that are only added move the lanes. All values of those that do not
   // count come with each: they multiply the weight.
   llvm::SmallVector<MovingTerm, 4> MovesOf(VariableSet outer, Int128* weight) const;
-  llvm::SmallVector<bool, 16> DivisionsIn(llvm::ArrayRef<int> open) const;
   // A leaf: the requests of the outer variables that are left, whose lanes move alike, and of a
   // stretch of values of the one that was fixed last.
-  void CountLeaf(const Stretch& stretch, llvm::ArrayRef<bool> used, Int128 weight);
+  void CountLeaf(const Stretch& stretch, Int128 weight);
   void MeasureLeaf(const LaneRuns& lanes, const Stretch& stretch, llvm::ArrayRef<MovingTerm> moving,
                    Int128 weight);
   void MeasureFree(llvm::ArrayRef<LaneRuns> groups, const ShiftCounts& shifts);
@@ -122,7 +122,7 @@ class Counter {
                   int64_t free_shift = 0);
 
   LaunchAccess& access_;
-  FormAlgebra& forms_;
+  AccessProgram& program_;
   const RequestMeter& meter_;
   const int64_t modulus_;
   int64_t steps_left_;
@@ -145,56 +145,58 @@ VariableSet Counter::Unfixed(VariableSet set) const {
   return unfixed;
 }
 
-// Takes free variables out of the forms; what they add to the cost is counted separately.
+// Gives free variables one value; what they add to the cost is counted separately.
 void Counter::SetAsideFreeVariables() {
   const VariableSet free = access_.free;
   if (free == 0) return;
-  const auto has_free = [&](const Form& form) { return (forms_.VariablesOf(form) & free) != 0; };
-  for (const Form& key : access_.keys) lanes_are_apart_ |= has_free(key);
+  const auto has_free = [&](int step) { return (program_.VariablesOf(step) & free) != 0; };
+  lanes_are_apart_ = llvm::any_of(access_.keys, has_free);
   if (lanes_are_apart_) access_.keys.clear();
   // Whether a point is there is not known where it depends on one.
-  for (const FormConstraint& constraint : access_.constraints) {
-    access_.may_be_fewer |= has_free(constraint.form);
-  }
+  const size_t constraints = access_.constraints.size();
   llvm::erase_if(access_.constraints,
-                 [&](const FormConstraint& constraint) { return has_free(constraint.form); });
-  access_.may_be_anywhere |= (forms_.DividedVariablesOf(access_.address) & free) != 0;
-  llvm::SmallVector<MovingTerm, 4> moving;
-  Form address = FormAlgebra::Constant(access_.address.constant);
-  for (const FormTerm& term : access_.address.terms) {
-    if (term.id < FormAlgebra::kMaxVariables && (Bit(term.id) & free) != 0) {
-      const ValueRange values = forms_.range(term.id);
-      address.constant += term.coefficient * values.lower;
-      moving.push_back({term.id, term.coefficient, values});
-    } else {
-      address.terms.push_back(term);
-    }
-  }
+                 [&](const StepConstraint& constraint) { return has_free(constraint.step); });
+  access_.may_be_fewer |= access_.constraints.size() < constraints;
+  access_.may_be_anywhere |= (program_.DividedVariablesOf(access_.address) & free) != 0;
   if (access_.may_be_anywhere) return;
-  access_.address = address;
+  const auto moving = TermsOf(access_.address, free);
+  for (const MovingTerm& term : moving) {
+    program_.Narrow(term.variable, {term.values.lower, term.values.lower});
+  }
   free_shifts_ = ShiftCounts(moving, modulus_);
+}
+
+// What is added of these variables.
+llvm::SmallVector<MovingTerm, 4> Counter::TermsOf(int step, VariableSet variables) const {
+  llvm::SmallVector<MovingTerm, 4> terms;
+  ForEachIn(variables, [&](int v) {
+    const int64_t coefficient = program_.CoefficientOf(step, v);
+    if (coefficient != 0) terms.push_back({v, coefficient, program_.variable(v)});
+  });
+  return terms;
 }
 
 // The number of values after which nothing that is counted changes: where A(v + P) = A(v) + c, the
 // period P times the number of repetitions that take c to a multiple of the modulus.
 std::optional<int64_t> Counter::PeriodOf(int variable, llvm::ArrayRef<int> constraints) const {
-  const std::optional<Shift> address = forms_.ShiftOf(access_.address, variable);
+  const auto shifts = program_.ShiftsOf(variable);
+  const std::optional<Shift>& address = shifts[access_.address];
   if (!address) return std::nullopt;
   std::optional<int64_t> period =
       CheckedMul(address->period, modulus_ / Gcd(modulus_, address->change));
-  const auto join = [&](const Form& form, bool may_change) {
-    const std::optional<Shift> shift = forms_.ShiftOf(form, variable);
+  const auto join = [&](int step, bool may_change) {
+    const std::optional<Shift>& shift = shifts[step];
     if (!shift || (shift->change != 0 && !may_change)) period = std::nullopt;
     if (period) period = CheckedMul(*period / Gcd(*period, shift->period), shift->period);
   };
-  for (const Form& key : access_.keys) join(key, /*may_change=*/true);
-  for (const int i : constraints) join(access_.constraints[i].form, /*may_change=*/false);
+  for (const int key : access_.keys) join(key, /*may_change=*/true);
+  for (const int i : constraints) join(access_.constraints[i].step, /*may_change=*/false);
   return period;
 }
 
 RequestTotals Counter::Run() {
-  if (access_.is_empty || !forms_.ok()) return {};
-  forms_.UpdateDivisionRanges();
+  if (access_.is_empty || !program_.ok()) return {};
+  program_.UpdateRanges();
   Indices all;
   for (size_t i = 0; i < access_.constraints.size(); ++i) all.push_back(static_cast<int>(i));
   VariableSet launch = Unfixed(access_.launch);
@@ -208,7 +210,7 @@ RequestTotals Counter::Run() {
   }
   SetAsideFreeVariables();
   VariableSet variables = 0;
-  for (int v = 0; v < forms_.num_variables(); ++v) variables |= Bit(v);
+  for (int v = 0; v < program_.num_variables(); ++v) variables |= Bit(v);
   outer_ = variables & ~access_.inner & ~access_.free & ~access_.launch;
 
   std::optional<RequestTotals> result;
@@ -216,10 +218,10 @@ RequestTotals Counter::Run() {
   ForEachIn(launch, [&](int v) { tried.push_back({v, NumValues(v, all)}); });
   llvm::SmallVector<int64_t, 2> at(tried.size());
   llvm::SmallVector<int64_t, 2> lower;
-  for (const auto& [v, count] : tried) lower.push_back(forms_.range(v).lower);
+  for (const auto& [v, count] : tried) lower.push_back(program_.variable(v).lower);
   while (true) {
     for (size_t i = 0; i < tried.size(); ++i) {
-      forms_.Narrow(tried[i].first, {lower[i] + at[i], lower[i] + at[i]});
+      program_.Narrow(tried[i].first, {lower[i] + at[i], lower[i] + at[i]});
     }
     totals_ = {};
     Count(1);
@@ -243,11 +245,11 @@ RequestTotals Counter::Run() {
 }
 
 void Counter::Count(Int128 weight) {
-  forms_.UpdateDivisionRanges();
+  program_.UpdateRanges();
   Indices open;
   for (size_t i = 0; i < access_.constraints.size(); ++i) {
-    const FormConstraint& constraint = access_.constraints[i];
-    const ValueRange values = forms_.RangeOf(constraint.form);
+    const StepConstraint& constraint = access_.constraints[i];
+    const ValueRange& values = program_.range(constraint.step);
     if (values.lower > constraint.interval.upper || values.upper < constraint.interval.lower) {
       // There is nothing in this part, but to come here takes time.
       Take(std::min<int64_t>(steps_left_, 1));
@@ -260,28 +262,25 @@ void Counter::Count(Int128 weight) {
   if (!Take(kStepsOfPart)) return AddBounds(weight);
   if (SplitLinear(open, weight)) return;
   VariableSet bisected = 0;
-  for (const int i : open) bisected |= forms_.DividedVariablesOf(access_.constraints[i].form);
-  VariableSet divided = bisected | forms_.DividedVariablesOf(access_.address);
-  for (const Form& key : access_.keys) divided |= forms_.DividedVariablesOf(key);
+  for (const int i : open) bisected |= program_.DividedVariablesOf(access_.constraints[i].step);
+  VariableSet divided = bisected | program_.DividedVariablesOf(access_.address);
+  for (const int key : access_.keys) divided |= program_.DividedVariablesOf(key);
   if (const VariableSet candidates = Unfixed(divided & outer_); candidates != 0) {
     return Enumerate(candidates, bisected, open, weight);
   }
-  CountLeaf({.open = open}, DivisionsIn(open), weight);
+  CountLeaf({.open = open}, weight);
 }
 
-// The outer variable that is added to the constraint with the greatest effect; null for none.
-const FormTerm* Counter::GreatestTermOf(const Form& form) const {
-  const VariableSet divided = forms_.DividedVariablesOf(form);
-  const FormTerm* best = nullptr;
+// The outer variable that is added with the greatest effect, and not divided.
+std::optional<int> Counter::GreatestVariableOf(int step) const {
+  std::optional<int> best;
   Int128 best_effect = 0;
-  for (const FormTerm& term : form.terms) {
-    if (term.id >= FormAlgebra::kMaxVariables) break;
-    if ((Bit(term.id) & outer_ & ~divided) == 0 || IsFixed(term.id)) continue;
-    const ValueRange values = forms_.range(term.id);
-    Int128 effect = Int128{term.coefficient} * (Int128{values.upper} - values.lower);
+  for (const MovingTerm& term :
+       TermsOf(step, Unfixed(outer_ & ~program_.DividedVariablesOf(step)))) {
+    Int128 effect = Int128{term.coefficient} * (Int128{term.values.upper} - term.values.lower);
     if (effect < 0) effect = -effect;
     if (effect > best_effect) {
-      best = &term;
+      best = term.variable;
       best_effect = effect;
     }
   }
@@ -291,16 +290,17 @@ const FormTerm* Counter::GreatestTermOf(const Form& form) const {
 // Splits by the first such variable.
 bool Counter::SplitLinear(llvm::ArrayRef<int> open, Int128 weight) {
   for (const int i : open) {
-    const FormConstraint& constraint = access_.constraints[i];
-    const FormTerm* best = GreatestTermOf(constraint.form);
-    if (best == nullptr) continue;
+    const StepConstraint& constraint = access_.constraints[i];
+    const std::optional<int> best = GreatestVariableOf(constraint.step);
+    if (!best) continue;
     // k*v + rest in [lower, upper]; mirrored where k is negative.
-    const int v = best->id;
-    const int64_t k = best->coefficient < 0 ? -best->coefficient : best->coefficient;
-    const bool is_mirrored = best->coefficient < 0;
-    const ValueRange values = forms_.range(v);
+    const int v = *best;
+    const int64_t coefficient = program_.CoefficientOf(constraint.step, v);
+    const int64_t k = coefficient < 0 ? -coefficient : coefficient;
+    const bool is_mirrored = coefficient < 0;
+    const ValueRange values = program_.variable(v);
     const ValueRange u = is_mirrored ? ValueRange{-values.upper, -values.lower} : values;
-    const ValueRange all = forms_.RangeOf(constraint.form);
+    const ValueRange all = program_.range(constraint.step);
     const Int128 rest_lower = all.lower - Int128{k} * u.lower;
     const Int128 rest_upper = all.upper - Int128{k} * u.upper;
     const auto at_least = [&](Int128 x) {
@@ -325,13 +325,13 @@ bool Counter::SplitLinear(llvm::ArrayRef<int> open, Int128 weight) {
       if (possible.lower < certain.lower) {
         CountValues(v, as_v({possible.lower, certain.lower - 1}), weight);
       }
-      forms_.Narrow(v, as_v(certain));
+      program_.Narrow(v, as_v(certain));
       Count(weight);
       if (certain.upper < possible.upper) {
         CountValues(v, as_v({certain.upper + 1, possible.upper}), weight);
       }
     }
-    forms_.Narrow(v, values);
+    program_.Narrow(v, values);
     return true;
   }
   return false;
@@ -340,15 +340,15 @@ bool Counter::SplitLinear(llvm::ArrayRef<int> open, Int128 weight) {
 // Each value by itself.
 void Counter::CountValues(int variable, ValueRange values, Int128 weight) {
   if (values.Size() > steps_left_ / kStepsOfPart) {
-    forms_.Narrow(variable, values);
+    program_.Narrow(variable, values);
     return AddBounds(weight);
   }
   for (int64_t value = values.lower; value <= values.upper; ++value) {
     if (steps_left_ < kStepsOfPart) {
-      forms_.Narrow(variable, {value, values.upper});
+      program_.Narrow(variable, {value, values.upper});
       return AddBounds(weight);
     }
-    forms_.Narrow(variable, {value, value});
+    program_.Narrow(variable, {value, value});
     Count(weight);
   }
 }
@@ -364,36 +364,36 @@ void Counter::Enumerate(VariableSet candidates, VariableSet bisected, llvm::Arra
     if (best >= 0 && count >= best_count) return;
     best = v;
     best_count = count;
-    is_periodic = count < forms_.range(v).Size();
+    is_periodic = count < program_.variable(v).Size();
   });
-  const ValueRange values = forms_.range(best);
+  const ValueRange values = program_.variable(best);
   if (std::has_single_bit(candidates) && access_.free == 0) {
     CountStretches(best, best_count, open, weight);
   } else if (is_periodic) {
     CountPeriod(best, best_count, weight);
   } else if ((bisected & Bit(best)) != 0 && best_count > kFewValues) {
     const int64_t middle = std::midpoint(values.lower, values.upper);
-    forms_.Narrow(best, {values.lower, middle});
+    program_.Narrow(best, {values.lower, middle});
     Count(weight);
-    forms_.Narrow(best, {middle + 1, values.upper});
+    program_.Narrow(best, {middle + 1, values.upper});
     Count(weight);
   } else {
     CountValues(best, values, weight);
   }
-  forms_.Narrow(best, values);
+  program_.Narrow(best, values);
 }
 
 void Counter::CountPeriod(int variable, int64_t period, Int128 weight) {
-  const ValueRange values = forms_.range(variable);
+  const ValueRange values = program_.variable(variable);
   const int64_t size = values.Size();
   if (period > steps_left_ / kStepsOfPart) return AddBounds(weight);
   for (int64_t r = 0; r < period; ++r) {
     if (steps_left_ < kStepsOfPart) {
       // The rest are the values after r in each period.
-      forms_.Narrow(variable, {values.lower, values.lower + (size - 1) / period});
+      program_.Narrow(variable, {values.lower, values.lower + (size - 1) / period});
       return AddBounds(TimesCount(weight, period - r));
     }
-    forms_.Narrow(variable, {values.lower + r, values.lower + r});
+    program_.Narrow(variable, {values.lower + r, values.lower + r});
     Count(TimesCount(weight, (size - 1 - r) / period + 1));
   }
 }
@@ -401,59 +401,48 @@ void Counter::CountPeriod(int variable, int64_t period, Int128 weight) {
 // The last variable that is divided, by stretches of the values of one period.
 void Counter::CountStretches(int variable, int64_t period, llvm::ArrayRef<int> open,
                              Int128 weight) {
-  const ValueRange values = forms_.range(variable);
+  const ValueRange values = program_.variable(variable);
   const int64_t size = values.Size();
   // The first `more` values of a period come up once more than the others.
   const int64_t more = size % period;
-  const llvm::SmallVector<bool, 16> used = DivisionsIn(open);
+  const auto used = program_.program().StepsOf(access_.StepsOf(open));
   for (int64_t r = 0; r < period;) {
-    forms_.Narrow(variable, {values.lower + r, values.lower + r});
+    program_.Narrow(variable, {values.lower + r, values.lower + r});
     if (!Take(kStepsOfPart)) {
       const Int128 left = Int128{size / period} * (period - r) + std::max<int64_t>(more - r, 0);
       return AddBounds(TimesCount(weight, left));
     }
-    forms_.UpdateDivisionRanges();
+    program_.UpdateRanges();
     Stretch stretch = StretchAt(access_, variable, used, open, modulus_);
     stretch.length = std::min(stretch.length, (r < more ? more : period) - r);
     if (stretch.is_active) {
-      CountLeaf(stretch, used, TimesCount(weight, size / period + (r < more ? 1 : 0)));
+      CountLeaf(stretch, TimesCount(weight, size / period + (r < more ? 1 : 0)));
     }
     r += stretch.length;
   }
 }
 
 void Counter::AddBounds(Int128 weight) {
-  ForEachIn(Unfixed(outer_), [&](int v) { weight = TimesCount(weight, forms_.range(v).Size()); });
+  ForEachIn(Unfixed(outer_), [&](int v) { weight = TimesCount(weight, program_.variable(v).Size()); });
   worst_is_known_ = false;
   totals_.AddAtMost(weight, MostOfRequest());
 }
 
 llvm::SmallVector<MovingTerm, 4> Counter::MovesOf(VariableSet outer, Int128* weight) const {
-  llvm::SmallVector<MovingTerm, 4> moving;
-  VariableSet still = outer;
-  for (const FormTerm& term : access_.address.terms) {
-    if (term.id >= FormAlgebra::kMaxVariables || (Bit(term.id) & outer) == 0) continue;
-    moving.push_back({term.id, term.coefficient, forms_.range(term.id)});
-    still &= ~Bit(term.id);
-  }
-  ForEachIn(still, [&](int v) { *weight = TimesCount(*weight, forms_.range(v).Size()); });
+  auto moving = TermsOf(access_.address, outer);
+  for (const MovingTerm& term : moving) outer &= ~Bit(term.variable);
+  ForEachIn(outer,
+            [&](int v) { *weight = TimesCount(*weight, program_.variable(v).Size()); });
   return moving;
 }
 
-llvm::SmallVector<bool, 16> Counter::DivisionsIn(llvm::ArrayRef<int> open) const {
-  llvm::SmallVector<const Form*, 8> forms = {&access_.address};
-  for (const int i : open) forms.push_back(&access_.constraints[i].form);
-  for (const Form& key : access_.keys) forms.push_back(&key);
-  return forms_.DivisionsIn(forms);
-}
-
-void Counter::CountLeaf(const Stretch& stretch, llvm::ArrayRef<bool> used, Int128 weight) {
+void Counter::CountLeaf(const Stretch& stretch, Int128 weight) {
   const int64_t points = lanes_.num_points();
   const int compares = std::bit_width(static_cast<uint64_t>(points));  // of each point
   if (!Take(CeilDiv(points * compares, kComparesOfStep))) {
     return AddBounds(TimesCount(weight, stretch.length));
   }
-  lanes_.Evaluate(used, stretch.open);
+  lanes_.Evaluate(stretch.open);
   const auto moving = MovesOf(Unfixed(outer_), &weight);
   if (access_.free == 0) {
     const LaneRuns all = lanes_.All();
@@ -548,7 +537,7 @@ void Counter::OfferWorst(const RequestCost& cost, const ShiftCounts& shifts, int
   if (worst_ && !IsWorse(cost, worst_->cost)) return;
   RequestPoint point;
   point.cost = cost;
-  for (int v = 0; v < forms_.num_variables(); ++v) point.values.push_back(forms_.range(v).lower);
+  for (int v = 0; v < program_.num_variables(); ++v) point.values.push_back(program_.variable(v).lower);
   shifts.FindValues(shift, &point.values);
   free_shifts_.FindValues(free_shift, &point.values);
   worst_ = std::move(point);

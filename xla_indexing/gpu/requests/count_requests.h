@@ -1,7 +1,7 @@
 // The cost of all requests of a launch, without making them all.
 //
-// Mathematics. The bit address of an access is a form A(inner, outer)
-// (gpu/requests/access_forms.h): inner variables run over the lanes of a warp and the elements of a
+// Mathematics. The bit address of an access is an expression A(inner, outer)
+// (gpu/requests/access_program.h): inner variables run over the lanes of a warp and the elements of a
 // vector, and their values together are one request; each value of the outer ones (blocks, warps,
 // loops) is another. A point counts where all constraints hold. What a request costs depends on how
 // its lanes lie to one another, and on where the first begins modulo the meter's modulus M, a power

@@ -31,7 +31,7 @@ constexpr int kMaxPasses = 8;
 absl::Status NumbersDoNotFit() {
   return absl::OutOfRangeError(absl::StrCat(
       "the addresses, or what they are computed of, pass 2^62 bits, or there are more than ",
-      FormAlgebra::kMaxVariables, " variables and digits of variables"));
+      AccessProgram::kMaxVariables, " variables and digits of variables"));
 }
 
 // What hlo/memory/physical_layout.h computes with: expressions, null past int64.
@@ -55,11 +55,6 @@ struct ExprIndices {
   }
   static AffineExpr Pad(AffineExpr index, int64_t /*from*/, int64_t /*to*/) { return index; }
 };
-
-// A variable or a division, as it is.
-bool IsOneTerm(const Form& form) {
-  return form.constant == 0 && form.terms.size() == 1 && form.terms[0].coefficient == 1;
-}
 
 // Whether the runtime variable has one value for all points of its map.
 bool IsOneValue(const OperandIndexing& indexing, int variable) {
@@ -102,11 +97,11 @@ absl::StatusOr<ByteLayout> ByteLayoutOf(const Shape& array) {
   result.strides.assign(sizes.size(), 0);
   std::optional<int64_t> stride = result.physical.width;
   for (size_t axis = sizes.size(); axis-- > 0;) {
-    if (!stride || *stride > FormAlgebra::kLimit) return NumbersDoNotFit();
+    if (!stride || *stride > AccessProgram::kLimit) return NumbersDoNotFit();
     result.strides[axis] = *stride;
     stride = CheckedMul(*stride, std::max<int64_t>(sizes[axis], 1));
   }
-  if (!stride || *stride > FormAlgebra::kLimit) return NumbersDoNotFit();
+  if (!stride || *stride > AccessProgram::kLimit) return NumbersDoNotFit();
   result.size = *stride;
   return result;
 }
@@ -117,24 +112,6 @@ LaunchAccessBuilder::LaunchAccessBuilder(const ThreadMapping& mapping, const Lau
   warp_.values = {0, threads.num_warps - 1};
   for (const Variable& range : mapping.map.ranges()) {
     loops_.emplace_back().values = Clamped(range.bounds);
-  }
-}
-
-// The variable as the sum of its digits, the digits within their bounds together.
-void LaunchAccessBuilder::AddRoot(Root* root, LaunchAccess* access) {
-  FormAlgebra& algebra = access->algebra;
-  int64_t below = 1;
-  for (const int64_t boundary : root->boundaries) {
-    root->digits.push_back({algebra.num_variables(), below});
-    root->form = algebra.Add(root->form, algebra.AddVariable(0, boundary / below - 1), below);
-    below = boundary;
-  }
-  const auto [lower, upper] = root->values;
-  root->digits.push_back({algebra.num_variables(), below});
-  root->form = algebra.Add(
-      root->form, algebra.AddVariable(FloorDiv(lower, below), FloorDiv(upper, below)), below);
-  if (lower % below != 0 || (upper + 1) % below != 0) {
-    access->constraints.push_back({root->form, root->values});
   }
 }
 
@@ -182,8 +159,8 @@ void LaunchAccessBuilder::MakeReads(const OperandIndexing& indexing) {
   elements_ = std::move(results);
 }
 
-// False where a number does not fit.
-bool LaunchAccessBuilder::MakeExprs(const AccessedTensor& tensor) {
+// Expressions are null where a number does not fit.
+void LaunchAccessBuilder::MakeExprs(const AccessedTensor& tensor) {
   elements_ = threads_.elements;
   constraints_ = threads_.constraints;
   names_.clear();
@@ -200,52 +177,56 @@ bool LaunchAccessBuilder::MakeExprs(const AccessedTensor& tensor) {
   for (const auto& [index, stride] : llvm::zip(axes, tensor.layout.strides)) {
     address_ = Add(address_, Scale(index, stride));
   }
-  llvm::SmallVector<Interval, 8> intervals = {Interval::OfSize(threads_.NumLanes())};
-  for (const Root* root : Roots()) {
-    intervals.push_back(Interval::Closed(root->values.lower, root->values.upper));
-  }
-  ExprSimplifier simplifier(context, intervals, {});
-  bool fits = true;
-  const auto simplify = [&](AffineExpr* expr) {
-    fits = fits && *expr;
-    if (fits) *expr = simplifier.Simplify(*expr);
+}
+
+// The expressions over the digits of variables, compiled.
+LaunchAccess LaunchAccessBuilder::MakeAccess(const AccessedTensor& tensor) {
+  mlir::MLIRContext* const context = mapping_.map.context();
+  llvm::SmallVector<ValueRange, 8> variables = {{0, threads_.NumLanes() - 1}};
+  llvm::SmallVector<AffineExpr, 8> dims = {mlir::getAffineDimExpr(0, context)};
+  llvm::SmallVector<LaunchThreads::ExprConstraint, 8> constraints;
+  const auto add_digit = [&](Root* root, ValueRange values, int64_t multiple) {
+    root->digits.push_back({static_cast<int>(variables.size()), multiple});
+    dims.back() = Add(dims.back(), Scale(mlir::getAffineDimExpr(variables.size(), context), multiple));
+    variables.push_back(values);
   };
-  simplify(&address_);
-  for (const int name : names_) simplify(&symbols_[name].value);
-  for (auto& [expr, interval] : constraints_) simplify(&expr);
-  for (AffineExpr& key : keys_) simplify(&key);
-  return fits;
-}
-
-void LaunchAccessBuilder::AddNames(llvm::MutableArrayRef<Form> forms, LaunchAccess* access) {
-  for (const int name : names_) {
-    const Root& root = symbols_[name];
-    Form& form = forms[root.position];
-    form = access->algebra.FromExpr(root.value, forms);
-    const ValueRange values = access->algebra.RangeOf(form);
-    if (values.lower < root.values.lower || values.upper > root.values.upper) {
-      access->constraints.push_back({form, root.values});
-    }
-  }
-}
-
-// The expressions as forms over the digits of variables.
-LaunchAccess LaunchAccessBuilder::MakeForms(const AccessedTensor& tensor) {
-  LaunchAccess access;
-  FormAlgebra& algebra = access.algebra;
-  llvm::SmallVector<Form, 8> forms = {algebra.AddVariable(0, threads_.NumLanes() - 1)};
-  access.inner = 1;
   for (Root* root : Roots()) {
     root->digits.clear();
-    root->form = Form();
-    if (!root->value) AddRoot(root, &access);
-    forms.push_back(root->form);
+    dims.push_back(Constant(0, context));
+    if (root->value) continue;
+    int64_t below = 1;
+    for (const int64_t boundary : root->boundaries) {
+      add_digit(root, {0, boundary / below - 1}, below);
+      below = boundary;
+    }
+    // Digits may be within their bounds together only.
+    const auto [lower, upper] = root->values;
+    add_digit(root, {FloorDiv(lower, below), FloorDiv(upper, below)}, below);
+    if (lower % below != 0 || (upper + 1) % below != 0) {
+      constraints.push_back({dims.back(), root->values});
+    }
   }
-  AddNames(forms, &access);
-  // Variables past the most that there may be fail the algebra.
-  const auto bit_of = [](const Root& root) {
-    return VariableSet{1} << (root.digits[0].first % FormAlgebra::kMaxVariables);
-  };
+  // Names are computed, and no variables.
+  llvm::SmallVector<AccessProgram::Name, 0> names;
+  for (const int name : names_) {
+    const Root& root = symbols_[name];
+    dims[root.position] = mlir::getAffineDimExpr(variables.size() + names.size(), context);
+    names.push_back({Substitute(root.value, dims, {}), root.values});
+    constraints.push_back({dims[root.position], root.values});
+  }
+  for (const auto& [expr, interval] : constraints_) {
+    constraints.push_back({Substitute(expr, dims, {}), interval});
+  }
+  llvm::SmallVector<AffineExpr, 8> exprs = {Substitute(address_, dims, {})};
+  for (const auto& [expr, interval] : constraints) exprs.push_back(expr);
+  for (const AffineExpr key : keys_) exprs.push_back(Substitute(key, dims, {}));
+
+  LaunchAccess access;
+  access.program = AccessProgram(exprs, variables, names);
+  const AccessProgram& program = access.program;
+  if (program.program().num_results() == 0) return access;
+  access.inner = 1;
+  const auto bit_of = [](const Root& root) { return VariableSet{1} << root.digits[0].first; };
   for (size_t i = 0; i < loops_.size(); ++i) {
     if (mapping_.IsVectorRange(static_cast<int>(i))) access.inner |= bit_of(loops_[i]);
   }
@@ -253,24 +234,19 @@ LaunchAccess LaunchAccessBuilder::MakeForms(const AccessedTensor& tensor) {
     (is_one_value_[i] ? access.launch : access.free) |= bit_of(symbols_[num_ranges_ + i]);
   }
   if (tensor.base_count > 1) access.launch |= bit_of(base_);
-  access.address = algebra.FromExpr(address_, forms);
-  for (const auto& [expr, interval] : constraints_) {
-    access.constraints.push_back({algebra.FromExpr(expr, forms), interval});
+  int expr = 0;
+  access.address = program.program().StepOf(expr++);
+  for (const LaunchThreads::ExprConstraint& constraint : constraints) {
+    access.constraints.push_back({program.program().StepOf(expr++), constraint.second});
   }
-  for (const AffineExpr expr : keys_) {
-    const Form key = algebra.FromExpr(expr, forms);
+  for (size_t i = 0; i < keys_.size(); ++i) {
     // Keys that are the same for all lanes tell none apart.
-    if ((algebra.VariablesOf(key) & access.inner) != 0) access.keys.push_back(key);
+    const int key = program.program().StepOf(expr++);
+    if ((program.VariablesOf(key) & access.inner) != 0) access.keys.push_back(key);
   }
   access.width = tensor.layout.physical.width;
   access.extent = {0, tensor.layout.size + tensor.base_step * (tensor.base_count - 1)};
   access.may_be_fewer = may_be_fewer_;
-  // Divisions that were needed only on the way do not count.
-  llvm::SmallVector<Form*, 8> kept = {&access.address};
-  for (FormConstraint& constraint : access.constraints) kept.push_back(&constraint.form);
-  for (Form& key : access.keys) kept.push_back(&key);
-  algebra.KeepOnly(kept);
-  algebra.CheckRanges(kept);
   return access;
 }
 
@@ -285,42 +261,36 @@ llvm::SmallVector<LaunchAccessBuilder::Root*, 8> LaunchAccessBuilder::Roots() {
 
 namespace {
 
-// A division by which a form changes: floor(dividend / divisor).
-struct FormQuotient {
-  const Form* dividend;
-  std::optional<int64_t> divisor;  // none where it does not fit
-};
-
-// The quotient that a division changes with. A digit of a quotient, (D floordiv a) mod b, changes
-// with D floordiv (a*b); there is none for a digit of a mod.
-std::optional<FormQuotient> QuotientOf(const FormAlgebra& algebra, const FormDivision& division) {
-  const Form& dividend = division.dividend;
-  if (!IsOneTerm(dividend) || dividend.terms[0].id < FormAlgebra::kMaxVariables) {
-    return FormQuotient{&dividend, division.divisor};
+// The number of values of the variable after which the quotient floor(dividend / divisor) changes,
+// where it is such a number: the coefficient divides the divisor, and what is added to the multiples of
+// the coefficient does not carry.
+std::optional<int64_t> ValuesOfQuotient(const AccessProgram& program, int dividend, int64_t divisor,
+                                        int variable) {
+  const int64_t coefficient = program.CoefficientOf(dividend, variable);
+  if (coefficient < 1 || divisor % coefficient != 0) return std::nullopt;
+  const ValueRange& sum = program.range(dividend);
+  const ValueRange& digits = program.variable(variable);
+  if (sum.lower < Int128{coefficient} * digits.lower ||
+      sum.upper >= Int128{coefficient} * (Int128{digits.upper} + 1)) {
+    return std::nullopt;
   }
-  const FormDivision& inner =
-      algebra.divisions()[dividend.terms[0].id - FormAlgebra::kMaxVariables];
-  if (inner.is_mod) return std::nullopt;
-  return FormQuotient{&inner.dividend, CheckedMul(division.divisor, inner.divisor)};
+  return divisor / coefficient;
 }
 
-// The number of values of the variable `id` after which the quotient changes, where it is such a
-// number: the coefficient divides the divisor, and what is added to the multiples of the coefficient
-// does not carry.
-std::optional<int64_t> ValuesOfQuotient(const FormAlgebra& algebra, const FormQuotient& quotient,
-                                        int id) {
-  if (!quotient.divisor) return std::nullopt;
-  for (const auto& term : quotient.dividend->terms) {
-    const int64_t coefficient = term.coefficient;
-    if (term.id != id || coefficient < 1 || *quotient.divisor % coefficient != 0) continue;
-    const ValueRange sum = algebra.RangeOf(*quotient.dividend);
-    const ValueRange digits = algebra.range(id);
-    if (sum.lower >= Int128{coefficient} * digits.lower &&
-        sum.upper < Int128{coefficient} * (Int128{digits.upper} + 1)) {
-      return *quotient.divisor / coefficient;
-    }
+// The same of the quotient that a division changes with. A digit of a quotient, (D floordiv a) mod b,
+// changes with D floordiv (a*b); there is none for a digit of a mod.
+std::optional<int64_t> ValuesOfDivision(const AccessProgram& program,
+                                        const ExprProgram::Division& division, int variable) {
+  const auto* const inner =
+      llvm::find_if(program.divisions(), [&](const ExprProgram::Division& other) {
+        return other.step == division.dividend;
+      });
+  if (inner == program.divisions().end()) {
+    return ValuesOfQuotient(program, division.dividend, division.divisor, variable);
   }
-  return std::nullopt;
+  const std::optional<int64_t> divisor = CheckedMul(division.divisor, inner->divisor);
+  if (inner->is_mod || !divisor) return std::nullopt;
+  return ValuesOfQuotient(program, inner->dividend, *divisor, variable);
 }
 
 // The numbers, in ascending order, without those that the one before does not divide.
@@ -337,14 +307,12 @@ llvm::SmallVector<int64_t, 4> ChainOf(llvm::SmallVector<int64_t, 8> numbers) {
 }  // namespace
 
 // Adds divisors of the variable to its boundaries. Whether there are new ones.
-bool LaunchAccessBuilder::FindBoundaries(const FormAlgebra& algebra, Root* root) {
+bool LaunchAccessBuilder::FindBoundaries(const AccessProgram& program, Root* root) {
   if (root->values.lower < 0) return false;
   llvm::SmallVector<int64_t, 8> all(root->boundaries.begin(), root->boundaries.end());
   for (const auto& [digit, below] : root->digits) {
-    for (const FormDivision& division : algebra.divisions()) {
-      const std::optional<FormQuotient> quotient = QuotientOf(algebra, division);
-      const std::optional<int64_t> values =
-          quotient ? ValuesOfQuotient(algebra, *quotient, digit) : std::nullopt;
+    for (const ExprProgram::Division& division : program.divisions()) {
+      const std::optional<int64_t> values = ValuesOfDivision(program, division, digit);
       const std::optional<int64_t> boundary = values ? CheckedMul(*values, below) : std::nullopt;
       if (boundary && *boundary <= root->values.upper) all.push_back(*boundary);
     }
@@ -359,16 +327,16 @@ bool LaunchAccessBuilder::FindBoundaries(const FormAlgebra& algebra, Root* root)
 }
 
 bool LaunchAccessBuilder::FindBoundaries(const LaunchAccess& access) {
-  bool found = FindBoundaries(access.algebra, &warp_);
+  bool found = FindBoundaries(access.program, &warp_);
   for (size_t i = 0; i < loops_.size(); ++i) {
     if (mapping_.IsVectorRange(static_cast<int>(i))) continue;
-    found |= FindBoundaries(access.algebra, &loops_[i]);
+    found |= FindBoundaries(access.program, &loops_[i]);
   }
   const VariableSet whole = access.launch | access.free;
   for (Root& symbol : symbols_) {
     if (symbol.value) continue;
     if ((whole >> symbol.digits[0].first & 1) != 0) continue;
-    found |= FindBoundaries(access.algebra, &symbol);
+    found |= FindBoundaries(access.program, &symbol);
   }
   return found;
 }
@@ -412,12 +380,12 @@ absl::StatusOr<LaunchAccess> LaunchAccessBuilder::Build(const AccessedTensor& te
       threads_.warps_of_block < threads_.num_warps) {
     warp_.boundaries.push_back(threads_.warps_of_block);
   }
-  if (!MakeExprs(tensor)) return NumbersDoNotFit();
-  access = MakeForms(tensor);
+  MakeExprs(tensor);
+  access = MakeAccess(tensor);
   for (int pass = 1; pass < kMaxPasses && FindBoundaries(access); ++pass) {
-    access = MakeForms(tensor);
+    access = MakeAccess(tensor);
   }
-  if (!access.algebra.ok()) return NumbersDoNotFit();
+  if (!access.program.ok()) return NumbersDoNotFit();
   return access;
 }
 

@@ -17,13 +17,13 @@
 //                         from is another
 //   base                  where the tensor may begin at more than one place of the period
 //
-// The address is composed as an expression, simplified (affine/normal_form/simplifier.h), and read as
-// a form (gpu/requests/access_forms.h). A variable that is divided by m, and by m*n, is written as
-// its digits there, so that addresses are sums where they can be: where k*v + R is divided by k*m,
+// The address is composed as an expression, and compiled (gpu/requests/access_program.h). A variable
+// that is divided by m, and by m*n, is written as its digits there, so that addresses are sums where
+// they can be: where k*v + R is divided by k*m,
 // with R in [0, k - 1], v mod m and v floordiv m are digits, which change one after the other.
 //
 // Two elements of 4 bits share a byte. Quotients and remainders by the sizes of tiles are part of
-// the form.
+// the address.
 //
 // Errors. Unimplemented or OutOfRange, with the reason, for what cannot be expressed: sparse or
 // split layouts, sizes without a bound, other devices, addresses past 2^62 bits.
@@ -84,7 +84,6 @@ class LaunchAccessBuilder {
     ValueRange values;
     int position = 0;                          // of its dimension in expressions
     llvm::SmallVector<int64_t, 4> boundaries;  // each divides the next
-    Form form;
     llvm::SmallVector<std::pair<int, int64_t>, 4> digits;  // variable, multiple
     // The value of a name (map/simplify/named_ranges.h), which has no digits.
     mlir::AffineExpr value;
@@ -93,12 +92,9 @@ class LaunchAccessBuilder {
   llvm::SmallVector<Root*, 8> Roots();
   mlir::AffineExpr VariableOf(const Root& root) const;
   void MakeReads(const OperandIndexing& indexing);
-  bool MakeExprs(const AccessedTensor& tensor);
-  static void AddRoot(Root* root, LaunchAccess* access);
-  // The forms of names, which are computed and no variables.
-  void AddNames(llvm::MutableArrayRef<Form> forms, LaunchAccess* access);
-  LaunchAccess MakeForms(const AccessedTensor& tensor);
-  static bool FindBoundaries(const FormAlgebra& algebra, Root* root);
+  void MakeExprs(const AccessedTensor& tensor);
+  LaunchAccess MakeAccess(const AccessedTensor& tensor);
+  static bool FindBoundaries(const AccessProgram& program, Root* root);
   bool FindBoundaries(const LaunchAccess& access);
   int64_t ValueOf(const Root& root, const RequestPoint& point) const;
 

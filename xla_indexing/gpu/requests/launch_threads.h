@@ -16,7 +16,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/base/numbers/interval.h"
-#include "xla_indexing/gpu/requests/access_forms.h"
+#include "xla_indexing/gpu/requests/access_program.h"
 #include "xla_indexing/gpu/threads/thread_mapping.h"
 
 namespace xla_indexing::internal {

@@ -43,83 +43,66 @@ LaneRuns Canonical(std::vector<BitRun>* runs) {
 }  // namespace
 
 RequestLanes::RequestLanes(const LaunchAccess& access)
-    : access_(access), columns_(FormAlgebra::kMaxVariables + access.algebra.divisions().size()) {
-  const FormAlgebra& forms = access.algebra;
+    : access_(access), variables_(access.program.num_variables()) {
+  const AccessProgram& program = access.program;
+  const auto is_inner = [&](int variable) { return (access.inner >> variable & 1) != 0; };
+  for (int v = 0; v < program.num_variables(); ++v) {
+    if (is_inner(v)) num_points_ *= program.variable(v).Size();
+  }
   // The elements of a vector, which mostly lie one after the other, are the last variables.
-  for (int v = forms.num_variables(); v-- > 0;) {
-    if ((access.inner >> v & 1) == 0) continue;
-    const int64_t size = forms.range(v).Size();
-    num_points_ *= size;
-    if (size == 1) continue;
-    columns_[v].push_back(num_points_ / size);  // How many points have one value, for now.
-  }
-  for (int v = 0; v < forms.num_variables(); ++v) {
-    Column& column = columns_[v];
-    if (column.empty()) continue;
-    const int64_t repeats = column[0];
-    column.clear();
-    column.reserve(num_points_);
-    while (static_cast<int64_t>(column.size()) < num_points_) {
-      for (int64_t value = forms.range(v).lower; value <= forms.range(v).upper; ++value) {
-        column.insert(column.end(), repeats, value);
+  int64_t repeats = num_points_;
+  std::vector<const int64_t*> columns;
+  for (int v = 0; v < program.num_variables(); ++v) {
+    if (is_inner(v)) {
+      const int64_t size = program.variable(v).Size();
+      repeats /= size;
+      variables_[v].reserve(num_points_);
+      for (int64_t i = 0; i < num_points_; ++i) {
+        variables_[v].push_back(program.variable(v).lower + i / repeats % size);
       }
     }
+    columns.push_back(variables_[v].data());
+  }
+  columns_ = program.program().MakeColumns(num_points_, columns, {});
+  overflows_.resize(num_points_);
+  for (int step = 0; step < program.program().num_steps(); ++step) {
+    if (!IsOfLanes(step)) continue;
+    program.program().EvaluateStep(step, num_points_, &columns_, overflows_.data());
   }
 }
 
-void RequestLanes::SetColumn(const Form& form, Column* column) const {
-  int64_t constant = form.constant;
-  for (const auto& [id, coefficient] : form.terms) {
-    if (columns_[id].empty()) constant += coefficient * access_.algebra.range(id).lower;
-  }
-  column->assign(num_points_, constant);
-  for (const auto& [id, coefficient] : form.terms) {
-    const Column& values = columns_[id];
-    for (size_t i = 0; i < values.size(); ++i) (*column)[i] += coefficient * values[i];
-  }
-}
-
-void RequestLanes::Evaluate(llvm::ArrayRef<bool> used, llvm::ArrayRef<int> open) {
-  const FormAlgebra& forms = access_.algebra;
-  for (size_t d = 0; d < used.size(); ++d) {
-    const int id = FormAlgebra::kMaxVariables + static_cast<int>(d);
-    Column& column = columns_[id];
-    column.clear();
-    if (!used[d] || forms.range(id).IsPoint()) continue;
-    const FormDivision& division = forms.divisions()[d];
-    Column dividend;
-    SetColumn(division.dividend, &dividend);
-    const int64_t m = division.divisor;
-    int64_t quotient = FloorDiv(dividend[0], m);
-    for (int64_t& value : dividend) {
-      int64_t rest = value - quotient * m;
-      // The quotient is mostly that of the point before, or the next one.
-      if (rest < 0 || rest >= m) {
-        quotient = FloorDiv(value, m);
-        rest = value - quotient * m;
-      }
-      value = division.is_mod ? rest : quotient;
+void RequestLanes::Evaluate(llvm::ArrayRef<int> open) {
+  const AccessProgram& access = access_.program;
+  const ExprProgram& program = access.program();
+  const auto is_point = [&](int step) { return access.range(step).IsPoint(); };
+  const auto needed = program.StepsOf(
+      access_.StepsOf(open), [&](int step) { return is_point(step) || IsOfLanes(step); });
+  for (int step = 0; step < program.num_steps(); ++step) {
+    if (!needed[step] || IsOfLanes(step)) continue;
+    if (is_point(step) || program.IsVariable(step)) {
+      program.SetUniform(step, access.range(step).lower, &columns_);
+    } else {
+      program.EvaluateStep(step, num_points_, &columns_, overflows_.data());
     }
-    column.swap(dividend);
   }
   is_active_.assign(num_points_, 1);
   for (const int c : open) {
-    const auto& [form, interval] = access_.constraints[c];
-    SetColumn(form, &constrained_);
+    const auto& [step, interval] = access_.constraints[c];
+    const int64_t* const values = ValuesOf(step);
     for (int64_t i = 0; i < num_points_; ++i) {
-      if (constrained_[i] < interval.lower || constrained_[i] > interval.upper) is_active_[i] = 0;
+      if (values[i] < interval.lower || values[i] > interval.upper) is_active_[i] = 0;
     }
   }
-  SetColumn(access_.address, &addresses_);
 }
 
 LaneRuns RequestLanes::All() {
   runs_.clear();
+  const int64_t* const addresses = ValuesOf(access_.address);
   BitRun last{0, 0};
   for (int64_t i = 0; i < num_points_; ++i) {
     if (is_active_[i] == 0) continue;
     // The elements of a vector mostly lie one after the other.
-    const int64_t begin = addresses_[i];
+    const int64_t begin = addresses[i];
     if (begin != last.end || runs_.empty()) {
       runs_.push_back({begin, begin});
     }
@@ -129,16 +112,15 @@ LaneRuns RequestLanes::All() {
 }
 
 std::vector<LaneRuns> RequestLanes::Groups(bool are_apart) {
-  std::vector<Column> keys(access_.keys.size());
-  for (size_t k = 0; k < keys.size(); ++k) SetColumn(access_.keys[k], &keys[k]);
+  const int64_t* const addresses = ValuesOf(access_.address);
   std::map<std::vector<int64_t>, std::vector<BitRun>> groups;
   for (int64_t i = 0; i < num_points_; ++i) {
     if (is_active_[i] == 0) continue;
     std::vector<int64_t> key;
-    key.reserve(keys.size() + 1);
-    for (const Column& column : keys) key.push_back(column[i]);
+    key.reserve(access_.keys.size() + 1);
+    for (const int step : access_.keys) key.push_back(ValuesOf(step)[i]);
     if (are_apart) key.push_back(i);
-    groups[std::move(key)].push_back({addresses_[i], addresses_[i] + access_.width});
+    groups[std::move(key)].push_back({addresses[i], addresses[i] + access_.width});
   }
   std::vector<LaneRuns> result;
   result.reserve(groups.size());

@@ -1,7 +1,7 @@
 // The bits that the lanes of one request ask for.
 //
-// The address and the constraints are evaluated at every point of the inner variables, division
-// after division for all points at once; elements that overlap or touch are one run. Runs are
+// The address and the constraints are evaluated at every point of the inner variables, step after step
+// for all points at once (map/expr/expr_program.h); elements that overlap or touch are one run. Runs are
 // counted from where the first begins, so that requests whose lanes lie alike have the same runs.
 //
 // Example: address 100 + 32*lane for lane in [0, 31], elements of 32 bits: the run [0, 1024), which
@@ -14,9 +14,10 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
-#include "xla_indexing/gpu/requests/access_forms.h"
+#include "xla_indexing/gpu/requests/access_program.h"
 #include "xla_indexing/gpu/requests/launch_variables.h"
 #include "xla_indexing/gpu/requests/request_meter.h"
+#include "xla_indexing/map/expr/expr_program.h"
 
 namespace xla_indexing::internal {
 
@@ -33,10 +34,9 @@ class RequestLanes {
   // The number of points of the inner variables: the elements of a request.
   int64_t num_points() const { return num_points_; }
 
-  // Evaluates the request at the lower ends of all other variables; ranges of divisions are as
-  // FormAlgebra::UpdateDivisionRanges leaves them. `used` are the divisions that count
-  // (FormAlgebra::DivisionsIn), and `open` the constraints that may not hold.
-  void Evaluate(llvm::ArrayRef<bool> used, llvm::ArrayRef<int> open);
+  // Evaluates the request at the lower ends of all other variables; ranges are as
+  // AccessProgram::UpdateRanges leaves them. `open` are the constraints that may not hold.
+  void Evaluate(llvm::ArrayRef<int> open);
 
   // All active lanes of the request that was evaluated.
   LaneRuns All();
@@ -44,16 +44,20 @@ class RequestLanes {
   std::vector<LaneRuns> Groups(bool are_apart);
 
  private:
-  using Column = std::vector<int64_t>;  // a number at each point
-
-  void SetColumn(const Form& form, Column* column) const;
+  // Whether the step is the same in all requests, since only inner variables are in it.
+  bool IsOfLanes(int step) const {
+    const VariableSet variables = access_.program.VariablesOf(step);
+    return variables != 0 && (variables & ~access_.inner) == 0;
+  }
+  const int64_t* ValuesOf(int step) {
+    return access_.program.program().ValuesOf(step, &columns_);
+  }
 
   const LaunchAccess& access_;
   int64_t num_points_ = 1;
-  // By the id of a term: what differs from point to point; empty for what is at its lower end.
-  std::vector<Column> columns_;
-  Column addresses_;
-  Column constrained_;
+  std::vector<std::vector<int64_t>> variables_;  // a number at each point; none for those not inner
+  ExprProgram::Columns columns_;
+  std::vector<uint8_t> overflows_;  // none, as AccessProgram::ok() says
   std::vector<char> is_active_;
   std::vector<BitRun> runs_;
 };

@@ -19,7 +19,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/numbers/checked.h"
-#include "xla_indexing/gpu/requests/access_forms.h"
+#include "xla_indexing/gpu/requests/access_program.h"
 
 namespace xla_indexing::internal {
 

@@ -1,7 +1,6 @@
 #include "xla_indexing/gpu/requests/stretch.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 #include "llvm/ADT/ArrayRef.h"
@@ -11,45 +10,42 @@
 namespace xla_indexing::internal {
 namespace {
 
+// By how much each step that is used grows with the variable, along the stretch.
 class StretchFinder {
  public:
-  StretchFinder(const LaunchAccess& access, int variable, size_t num_divisions)
-      : access_(access), variable_(variable), slopes_(num_divisions) {}
-
-  Int128 length() const { return length_; }
-
-  // By how much the form grows with the variable, along the stretch.
-  Int128 SlopeOf(const Form& form) const {
-    Int128 slope = 0;
-    for (const auto& [id, coefficient] : form.terms) {
-      if (id == variable_) slope += coefficient;
-      if (id >= FormAlgebra::kMaxVariables) {
-        slope += coefficient * slopes_[id - FormAlgebra::kMaxVariables];
-      }
-    }
-    return slope;
+  StretchFinder(const AccessProgram& program, int variable, llvm::ArrayRef<bool> used)
+      : program_(program) {
+    program.program().Interpret(
+        *this, [&](int step) { return used[step] && program.Has(step, variable); }, &slopes_);
   }
 
-  // Ends the stretch where the quotient of a division changes; those in its dividend come first.
-  void AddDivision(size_t i) {
-    const FormDivision& division = access_.algebra.divisions()[i];
-    if ((division.variables >> variable_ & 1) == 0) return;
-    const ValueRange dividend = access_.algebra.RangeOf(division.dividend);
+  Int128 length() const { return length_; }
+  Int128 SlopeOf(int step) const { return slopes_[step]; }
+
+  static Int128 Constant(int64_t /*value*/) { return 0; }
+  static Int128 Variable(int /*position*/) { return 1; }
+  static Int128 Add(Int128 a, Int128 b) { return a + b; }
+  static Int128 Multiply(Int128 a, int64_t factor) { return a * factor; }
+  // Ends the stretch where the quotient of a division changes.
+  Int128 Divide(const ExprProgram::Division& division, Int128 slope) {
+    const ValueRange& dividend = program_.range(division.dividend);
     const int64_t below = FloorMod(dividend.lower, division.divisor);
     const Int128 above = division.divisor - 1 - below - (Int128{dividend.upper} - dividend.lower);
-    const Int128 slope = SlopeOf(division.dividend);
-    if (above < 0) return Limit(slope, 0, 0);
+    if (above < 0) {
+      Limit(slope, 0, 0);
+      return 0;
+    }
     Limit(slope, above, below);
     // Where there is no next value, it may be a slope that no two values have.
-    if (division.is_mod && length_ > 1) slopes_[i] = slope;
+    return division.is_mod && length_ > 1 ? slope : 0;
   }
 
   enum class Holds { kNever, kAlways, kForSome };
   // Ends the stretch where a constraint begins or ends to hold.
-  Holds AddConstraint(const FormConstraint& constraint) {
+  Holds AddConstraint(const StepConstraint& constraint) {
     const auto [lower, upper] = constraint.interval;
-    const auto [low, high] = access_.algebra.RangeOf(constraint.form);
-    const Int128 slope = SlopeOf(constraint.form);
+    const auto [low, high] = program_.range(constraint.step);
+    const Int128 slope = SlopeOf(constraint.step);
     if (low > upper) {
       Limit(slope, kInt64Max, Int128{low} - upper - 1);
       return Holds::kNever;
@@ -73,20 +69,16 @@ class StretchFinder {
     if (slope < 0) length_ = std::min(length_, below / -slope + 1);
   }
 
-  const LaunchAccess& access_;
-  const int variable_;
+  const AccessProgram& program_;
   Int128 length_ = kInt64Max;
-  llvm::SmallVector<Int128, 8> slopes_;  // of the divisions
+  llvm::SmallVector<Int128, 32> slopes_;  // of the steps
 };
 
 }  // namespace
 
 Stretch StretchAt(const LaunchAccess& access, int variable, llvm::ArrayRef<bool> used,
                   llvm::ArrayRef<int> open, int64_t modulus) {
-  StretchFinder finder(access, variable, used.size());
-  for (size_t i = 0; i < used.size(); ++i) {
-    if (used[i]) finder.AddDivision(i);
-  }
+  StretchFinder finder(access.program, variable, used);
   Stretch stretch;
   for (const int i : open) {
     const auto holds = finder.AddConstraint(access.constraints[i]);

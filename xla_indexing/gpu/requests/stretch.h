@@ -32,8 +32,8 @@ struct Stretch {
 };
 
 // The stretch from the value on that the variable is narrowed to, as if there were values without
-// end. Ranges are as FormAlgebra::UpdateDivisionRanges leaves them; `used` are the divisions that
-// count (FormAlgebra::DivisionsIn), and `open` the constraints that may not hold.
+// end. Ranges are as AccessProgram::UpdateRanges leaves them; `used` are the steps that count, and
+// `open` the constraints that may not hold.
 Stretch StretchAt(const LaunchAccess& access, int variable, llvm::ArrayRef<bool> used,
                   llvm::ArrayRef<int> open, int64_t modulus);
 

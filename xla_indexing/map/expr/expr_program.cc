@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
@@ -91,12 +93,27 @@ int LogTwo(int64_t value) {
   return value > 0 && (value & (value - 1)) == 0 ? __builtin_ctzll(value) : -1;
 }
 
+// Gives `put` the quotient and the remainder of each value.
+template <typename Put>
+void DivideColumn(const int64_t* left, int64_t divisor, size_t count, Put put) {
+  int64_t quotient = 0;
+  for (size_t i = 0; i < count; ++i) {
+    int64_t rest;
+    // The quotient is mostly that of the point before.
+    if (__builtin_sub_overflow(left[i], quotient * divisor, &rest) || rest < 0 || rest >= divisor) {
+      quotient = FloorDiv(left[i], divisor);
+      rest = FloorMod(left[i], divisor);
+    }
+    put(i, quotient, rest);
+  }
+}
+
 void FloorDivideColumn(const int64_t* left, int64_t divisor, size_t count, int64_t* out) {
   if (const int shift = LogTwo(divisor); shift >= 0) {
     for (size_t i = 0; i < count; ++i) out[i] = left[i] >> shift;
     return;
   }
-  for (size_t i = 0; i < count; ++i) out[i] = FloorDiv(left[i], divisor);
+  DivideColumn(left, divisor, count, [out](size_t i, int64_t quotient, int64_t) { out[i] = quotient; });
 }
 
 void CeilDivideColumn(const int64_t* left, int64_t divisor, size_t count, int64_t* out) {
@@ -108,19 +125,20 @@ void ModuloColumn(const int64_t* left, int64_t divisor, size_t count, int64_t* o
     for (size_t i = 0; i < count; ++i) out[i] = left[i] & (divisor - 1);
     return;
   }
-  for (size_t i = 0; i < count; ++i) out[i] = FloorMod(left[i], divisor);
+  DivideColumn(left, divisor, count, [out](size_t i, int64_t, int64_t rest) { out[i] = rest; });
 }
 
 }  // namespace
 
-ExprProgram::ExprProgram(llvm::ArrayRef<AffineExpr> exprs) {
+ExprProgram::ExprProgram(llvm::ArrayRef<AffineExpr> exprs, int num_dims,
+                         llvm::ArrayRef<AffineExpr> values) {
   llvm::SmallDenseMap<AffineExpr, uint32_t, 32> slots;
   llvm::SmallVector<AffineExpr, 16> pending;
   const auto emit = [&](AffineExpr expr, Step step) {
     slots[expr] = static_cast<uint32_t>(steps_.size());
     steps_.push_back(step);
   };
-  for (AffineExpr root : exprs) {
+  const auto compile = [&](AffineExpr root) {
     // An expression leaves the stack when both its operands have their slots.
     pending.push_back(root);
     while (!pending.empty()) {
@@ -152,7 +170,14 @@ ExprProgram::ExprProgram(llvm::ArrayRef<AffineExpr> exprs) {
         }
       }
     }
-    results_.push_back(slots[root]);
+    return slots[root];
+  };
+  for (const auto& [i, value] : llvm::enumerate(values)) {
+    const uint32_t slot = compile(value);
+    slots[mlir::getAffineDimExpr(num_dims + i, value.getContext())] = slot;
+  }
+  for (const AffineExpr expr : exprs) {
+    results_.push_back(compile(expr));
     ends_.push_back(static_cast<uint32_t>(steps_.size()));
   }
 }
@@ -194,6 +219,7 @@ ExprProgram::Columns ExprProgram::MakeColumns(size_t block, absl::Span<const int
   Columns columns;
   columns.block_ = block;
   columns.storage_ = std::make_unique<int64_t[]>(steps_.size() * block);
+  columns.is_uniform_.assign(steps_.size(), false);
   for (size_t i = 0; i < steps_.size(); ++i) {
     const Step& step = steps_[i];
     int64_t* const own = &columns.storage_[i * block];
@@ -205,8 +231,9 @@ ExprProgram::Columns ExprProgram::MakeColumns(size_t block, absl::Span<const int
         columns.of_step_.push_back(symbols[step.a]);
         break;
       case AffineExprKind::Constant:
-        std::fill_n(own, block, step.value);
         columns.of_step_.push_back(own);
+        std::fill_n(own, block, step.value);
+        columns.is_uniform_[i] = true;
         break;
       default:
         columns.of_step_.push_back(own);
@@ -215,39 +242,80 @@ ExprProgram::Columns ExprProgram::MakeColumns(size_t block, absl::Span<const int
   return columns;
 }
 
+llvm::SmallVector<bool, 64> ExprProgram::StepsOf(llvm::ArrayRef<int> steps,
+                                                 llvm::function_ref<bool(int)> is_known) const {
+  llvm::SmallVector<bool, 64> used(steps_.size(), false);
+  for (const int step : steps) used[step] = true;
+  for (size_t i = steps_.size(); i-- > 0;) {
+    const Step& step = steps_[i];
+    if (!used[i] || step.kind >= AffineExprKind::Constant || is_known(static_cast<int>(i))) continue;
+    used[step.a] = used[step.b] = true;
+  }
+  return used;
+}
+
+void ExprProgram::SetUniform(int step, int64_t value, Columns* columns) const {
+  int64_t* const own = &columns->storage_[step * columns->block_];
+  *own = value;
+  columns->of_step_[step] = own;
+  columns->is_uniform_[step] = true;
+}
+
 void ExprProgram::EvaluateColumns(int begin, int end, size_t count, Columns* columns,
                                   uint8_t* has_overflowed) const {
   const size_t first = begin == 0 ? 0 : ends_[begin - 1];
   const size_t last = end == 0 ? 0 : ends_[end - 1];
   for (size_t i = first; i < last; ++i) {
-    const Step& step = steps_[i];
-    // What has no operands is there already.
-    if (step.kind >= AffineExprKind::Constant) continue;
-    const int64_t* const left = columns->of_step_[step.a];
-    const int64_t* const right = columns->of_step_[step.b];
-    int64_t* const out = &columns->storage_[i * columns->block_];
-    const Step& operand = steps_[step.b];
-    const bool is_constant = operand.kind == AffineExprKind::Constant;
-    const auto value = [&operand](size_t) { return operand.value; };
-    const auto value_at = [right](size_t point) { return right[point]; };
-    if (step.kind == AffineExprKind::Add) {
-      is_constant ? AddColumns(left, value, count, out, has_overflowed)
-                  : AddColumns(left, value_at, count, out, has_overflowed);
-    } else if (step.kind == AffineExprKind::Mul) {
-      is_constant ? MultiplyColumns(left, value, count, out, has_overflowed)
-                  : MultiplyColumns(left, value_at, count, out, has_overflowed);
-    } else if (!is_constant || operand.value < 1) {
-      // Maps that verify have no such divisors.
-      std::fill_n(out, count, 0);
-      std::fill_n(has_overflowed, count, 1);
-    } else if (step.kind == AffineExprKind::FloorDiv) {
-      FloorDivideColumn(left, operand.value, count, out);
-    } else if (step.kind == AffineExprKind::CeilDiv) {
-      CeilDivideColumn(left, operand.value, count, out);
-    } else {
-      ModuloColumn(left, operand.value, count, out);
-    }
+    EvaluateStep(static_cast<int>(i), count, columns, has_overflowed);
   }
+}
+
+void ExprProgram::EvaluateStep(int index, size_t count, Columns* columns,
+                               uint8_t* has_overflowed) const {
+  const Step& step = steps_[index];
+  // What has no operands is there already.
+  if (step.kind >= AffineExprKind::Constant) return;
+  const int64_t* left = columns->of_step_[step.a];
+  const int64_t* right = columns->of_step_[step.b];
+  bool is_uniform = columns->is_uniform_[step.b];
+  if (is_uniform && columns->is_uniform_[step.a]) {
+    const std::optional<int64_t> value = Apply(step.kind, *left, *right);
+    if (!value) std::fill_n(has_overflowed, count, 1);
+    return SetUniform(index, value.value_or(0), columns);
+  }
+  if (step.kind == AffineExprKind::Add && columns->is_uniform_[step.a]) {
+    std::swap(left, right);
+    is_uniform = true;
+  }
+  int64_t* const out = &columns->storage_[index * columns->block_];
+  columns->is_uniform_[index] = false;
+  const auto value = [number = *right](size_t) { return number; };
+  const auto value_at = [right](size_t point) { return right[point]; };
+  if (step.kind == AffineExprKind::Add) {
+    is_uniform ? AddColumns(left, value, count, out, has_overflowed)
+               : AddColumns(left, value_at, count, out, has_overflowed);
+  } else if (step.kind == AffineExprKind::Mul) {
+    is_uniform ? MultiplyColumns(left, value, count, out, has_overflowed)
+               : MultiplyColumns(left, value_at, count, out, has_overflowed);
+  } else if (!is_uniform || *right < 1) {
+    // Maps that verify have no such divisors.
+    std::fill_n(out, count, 0);
+    std::fill_n(has_overflowed, count, 1);
+  } else if (step.kind == AffineExprKind::FloorDiv) {
+    FloorDivideColumn(left, *right, count, out);
+  } else if (step.kind == AffineExprKind::CeilDiv) {
+    CeilDivideColumn(left, *right, count, out);
+  } else {
+    ModuloColumn(left, *right, count, out);
+  }
+}
+
+const int64_t* ExprProgram::ValuesOf(int step, Columns* columns) const {
+  const int64_t* const values = columns->of_step_[step];
+  if (columns->is_uniform_[step] != 0) {
+    std::fill_n(&columns->storage_[step * columns->block_], columns->block_, *values);
+  }
+  return values;
 }
 
 std::optional<int64_t> ValueAt(AffineExpr expr, llvm::ArrayRef<int64_t> dims,

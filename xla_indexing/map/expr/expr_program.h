@@ -9,6 +9,8 @@
 //   ExprProgram program({d0 * 8 + s0, d0 floordiv 2});
 //   ExprProgram::Workspace values;
 //   absl::Status status = program.Evaluate({5}, {1}, &values);  // program.Result(values, 0) == 41
+//
+// The same steps compute what holds for many points at once, such as ranges (Interpret).
 
 #ifndef XLA_INDEXING_MAP_EXPR_EXPR_PROGRAM_H_
 #define XLA_INDEXING_MAP_EXPR_EXPR_PROGRAM_H_
@@ -22,6 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 
@@ -32,7 +35,11 @@ class ExprProgram {
   // One value for each distinct subexpression.
   using Workspace = llvm::SmallVector<int64_t, 16>;
 
-  explicit ExprProgram(llvm::ArrayRef<mlir::AffineExpr> exprs);
+  explicit ExprProgram(llvm::ArrayRef<mlir::AffineExpr> exprs) : ExprProgram(exprs, 0, {}) {}
+  // Dimensions from `num_dims` on have the values of these expressions, each of which has only those
+  // before it.
+  ExprProgram(llvm::ArrayRef<mlir::AffineExpr> exprs, int num_dims,
+              llvm::ArrayRef<mlir::AffineExpr> values);
 
   // Computes all expressions at a point. OutOfRange where a value does not fit int64,
   // InvalidArgument for a variable past the end of its list or a divisor below 1.
@@ -46,9 +53,10 @@ class ExprProgram {
     size_t block_ = 0;
     std::unique_ptr<int64_t[]> storage_;  // block_ values for each step
     std::vector<const int64_t*> of_step_;
+    std::vector<uint8_t> is_uniform_;  // of each step: all values are the first, which alone need be there
   };
   // Columns for blocks of up to `block` points. dims[i] and symbols[i] are the columns of the variables,
-  // which outlive these; all variables of the expressions have to be there.
+  // which outlive these; all variables of the expressions have to be there, null if SetUniform follows.
   Columns MakeColumns(size_t block, absl::Span<const int64_t* const> dims,
                       absl::Span<const int64_t* const> symbols) const;
 
@@ -63,6 +71,64 @@ class ExprProgram {
   }
 
   int num_results() const { return static_cast<int>(results_.size()); }
+
+  // --- Steps: the distinct subexpressions, operands before what uses them
+
+  int num_steps() const { return static_cast<int>(steps_.size()); }
+  // The step that expression `i` is.
+  int StepOf(int i) const { return static_cast<int>(results_[i]); }
+  bool IsVariable(int step) const { return steps_[step].kind > mlir::AffineExprKind::Constant; }
+  // Which steps these consist of. Operands of the steps that are known are not asked for.
+  llvm::SmallVector<bool, 64> StepsOf(
+      llvm::ArrayRef<int> steps,
+      llvm::function_ref<bool(int)> is_known = [](int) { return false; }) const;
+
+  // Gives a step this value at every point of a block.
+  void SetUniform(int step, int64_t value, Columns* columns) const;
+  // Computes a step at the first `count` points; its operands have been computed. A variable is there.
+  void EvaluateStep(int step, size_t count, Columns* columns, uint8_t* has_overflowed) const;
+  // The values of a step that has been computed.
+  const int64_t* ValuesOf(int step, Columns* columns) const;
+
+  // `dividend floordiv divisor`, or `dividend mod divisor`.
+  struct Division {
+    int step;
+    int dividend;  // a step
+    int64_t divisor;
+    bool is_mod;
+  };
+  // Computes something else than numbers, such as intervals, of the steps that are wanted; `values` has
+  // those of all steps. A domain has these functions, which are called step by step:
+  //
+  //   Value Constant(int64_t value)
+  //   Value Variable(int position)                            a dimension or symbol
+  //   Value Add(Value a, Value b)
+  //   Value Multiply(Value a, int64_t factor)
+  //   Value Divide(const Division& division, Value dividend)
+  //
+  // The expressions are in normal form: factors and divisors are constants, there is no ceildiv.
+  template <typename Domain, typename Value, typename IsWanted>
+  void Interpret(Domain&& domain, IsWanted is_wanted, llvm::SmallVectorImpl<Value>* values) const {
+    using Kind = mlir::AffineExprKind;
+    values->resize(steps_.size());
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      if (!is_wanted(static_cast<int>(i))) continue;
+      const auto& [kind, a, b, value] = steps_[i];
+      if (kind == Kind::Constant) {
+        (*values)[i] = domain.Constant(value);
+      } else if (kind == Kind::DimId || kind == Kind::SymbolId) {
+        (*values)[i] = domain.Variable(static_cast<int>(a));
+      } else if (kind == Kind::Add) {
+        (*values)[i] = domain.Add((*values)[a], (*values)[b]);
+      } else if (kind == Kind::Mul) {
+        (*values)[i] = domain.Multiply((*values)[a], steps_[b].value);
+      } else {
+        const Division division{static_cast<int>(i), static_cast<int>(a), steps_[b].value,
+                                kind == Kind::Mod};
+        (*values)[i] = domain.Divide(division, (*values)[a]);
+      }
+    }
+  }
   // The value of expression `i` at the point that `values` was last computed for.
   int64_t Result(const Workspace& values, int i) const { return values[results_[i]]; }
 

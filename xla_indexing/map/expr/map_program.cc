@@ -74,21 +74,25 @@ class PointsOfRows {
       return absl::ResourceExhaustedError(
           absl::StrCat("there are more than ", max_points, " points"));
     }
+    points.block_ = std::min(kBlock, std::max<size_t>(num_rows * points_of_row, 1));
     return points;
   }
+
+  // How many points are worked on at a time, at most.
+  size_t block() const { return block_; }
 
   // Puts the next points into the columns of the variables, and their rows into `rows`. Returns how
   // many there are, 0 at the end.
   size_t Fill(int64_t* columns, size_t* rows) {
     size_t count = 0;
-    for (; count < kBlock && row_ < num_rows_; ++count) {
+    for (; count < block_ && row_ < num_rows_; ++count) {
       rows[count] = row_;
-      for (size_t f = 0; f < free_.size(); ++f) columns[free_[f] * kBlock + count] = values_[f];
+      for (size_t f = 0; f < free_.size(); ++f) columns[free_[f] * block_ + count] = values_[f];
       Advance();
     }
     for (const int v : given_) {
       const Source& source = sources_[v];
-      int64_t* const column = columns + v * kBlock;
+      int64_t* const column = columns + v * block_;
       for (size_t i = 0; i < count; ++i) column[i] = source.values[rows[i] * source.stride];
     }
     return count;
@@ -97,7 +101,7 @@ class PointsOfRows {
   // Clears the flags of the points of which a value that is given lies outside of its interval.
   void KeepWithinIntervals(const int64_t* columns, size_t count, uint8_t* flags) const {
     for (const int v : given_) {
-      KeepInside(intervals_[v], columns + v * kBlock, count, flags);
+      KeepInside(intervals_[v], columns + v * block_, count, flags);
     }
   }
 
@@ -126,6 +130,7 @@ class PointsOfRows {
   absl::Span<const Interval> intervals_;
   size_t num_rows_;
   size_t row_ = 0;
+  size_t block_ = 1;
   absl::Span<const Source> sources_;
   std::vector<int> given_;
   std::vector<int> free_;  // the last the fastest
@@ -157,17 +162,18 @@ absl::Status MapProgram::Run(size_t num_rows, absl::Span<const Source> sources, 
       PointsOfRows::Create(intervals_, num_rows, sources, max_points);
   if (!points.ok()) return points.status();
 
-  const auto variables = std::make_unique<int64_t[]>(intervals_.size() * kBlock);
-  std::vector<size_t> rows(kBlock);
-  std::vector<uint8_t> is_inside(kBlock);
+  const size_t size = points->block();
+  const auto variables = std::make_unique<int64_t[]>(intervals_.size() * size);
+  std::vector<size_t> rows(size);
+  std::vector<uint8_t> is_inside(size);
   Block block;
   block.rows = rows.data();
   block.is_inside = is_inside.data();
   for (size_t v = 0; v < intervals_.size(); ++v) {
-    block.variables.push_back(&variables[v * kBlock]);
+    block.variables.push_back(&variables[v * size]);
   }
   const absl::Span<const int64_t* const> of_variables = block.variables;
-  ExprProgram::Columns columns = program_->MakeColumns(kBlock, of_variables.subspan(0, num_dims_),
+  ExprProgram::Columns columns = program_->MakeColumns(size, of_variables.subspan(0, num_dims_),
                                                        of_variables.subspan(num_dims_));
   const auto num_constraints = static_cast<int>(constraints_.size());
   for (int i = 0; i < num_results_; ++i) {
