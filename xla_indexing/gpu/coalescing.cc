@@ -224,15 +224,16 @@ absl::StatusOr<std::vector<LaneElement>> ElementsOf(const IndexingMap& map, size
     if (!is_free(v)) sources[v] = {rows.data() + v, static_cast<size_t>(width)};
   }
   std::vector<LaneElement> elements;
-  absl::Status status = MapProgram(map).Run(
-      num_rows, sources, internal::kInt64Max, [&](const MapProgram::Block& block) {
-        for (size_t i = 0; i < block.count; ++i) {
-          if (block.is_inside[i] == 0) continue;
-          LaneElement& element = elements.emplace_back();
-          element.row = block.rows[i];
-          for (const int64_t* const result : block.results) element.indices.push_back(result[i]);
-        }
-      });
+  absl::Status status = MapProgram(map).Run(num_rows, sources, internal::kInt64Max,
+                                            [&](const MapProgram::Block& block) {
+                                              for (size_t i = 0; i < block.count; ++i) {
+                                                if (block.is_inside[i] == 0) continue;
+                                                LaneElement& element = elements.emplace_back();
+                                                element.row = block.rows[i];
+                                                for (const int64_t* const result : block.results)
+                                                  element.indices.push_back(result[i]);
+                                              }
+                                            });
   if (!status.ok()) return status;
   return elements;
 }

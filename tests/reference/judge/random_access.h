@@ -110,8 +110,8 @@ class RandomAccess {
  private:
   void AddVariable(int64_t lower, int64_t size) {
     const size_t i = variables_.size();
-    variables_.push_back({mlir::getAffineDimExpr(i, &context_),
-                          [i](const AccessPoint& point) { return point[i]; }});
+    variables_.push_back(
+        {mlir::getAffineDimExpr(i, &context_), [i](const AccessPoint& point) { return point[i]; }});
     ranges_.push_back({lower, lower + size - 1});
   }
   void Compile() {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/MLIRContext.h"
 #include "tests/reference/judge/random_access.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/random.h"
-#include "mlir/IR/AffineExpr.h"
-#include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/gpu/requests/access_program.h"
 #include "xla_indexing/gpu/requests/request_meter.h"
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "tests/reference/judge/random_access.h"
-#include "tests/testing/effort.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/reference/judge/random_access.h"
+#include "tests/testing/effort.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/gpu/requests/access_program.h"
 #include "xla_indexing/gpu/requests/launch_variables.h"
@@ -65,8 +65,7 @@ TEST(StretchTest, RowsThatAreNoMultiplesOfAWarp) {
   mlir::MLIRContext context;
   const auto e = mlir::getAffineDimExpr(0, &context) * 32 + mlir::getAffineDimExpr(1, &context);
   LaunchAccess access;
-  access.program =
-      AccessProgram({(e % 700) * 32 + e.floorDiv(700) * 32000}, {{0, 174}, {0, 31}});
+  access.program = AccessProgram({(e % 700) * 32 + e.floorDiv(700) * 32000}, {{0, 174}, {0, 31}});
   access.address = access.program.program().StepOf(0);
   access.inner = 2;
   access.width = 32;

@@ -80,7 +80,8 @@ struct StepDomain {
     const int64_t last = FloorDiv(upper, m);
     ValueRange range{first, last};
     if (division.is_mod) {
-      range = first != last ? ValueRange{0, m - 1} : ValueRange{lower - first * m, upper - first * m};
+      range =
+          first != last ? ValueRange{0, m - 1} : ValueRange{lower - first * m, upper - first * m};
     }
     return {range, range.IsPoint() ? 0 : sets[division.step]};
   }

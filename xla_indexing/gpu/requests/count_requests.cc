@@ -423,7 +423,8 @@ void Counter::CountStretches(int variable, int64_t period, llvm::ArrayRef<int> o
 }
 
 void Counter::AddBounds(Int128 weight) {
-  ForEachIn(Unfixed(outer_), [&](int v) { weight = TimesCount(weight, program_.variable(v).Size()); });
+  ForEachIn(Unfixed(outer_),
+            [&](int v) { weight = TimesCount(weight, program_.variable(v).Size()); });
   worst_is_known_ = false;
   totals_.AddAtMost(weight, MostOfRequest());
 }
@@ -431,8 +432,7 @@ void Counter::AddBounds(Int128 weight) {
 llvm::SmallVector<MovingTerm, 4> Counter::MovesOf(VariableSet outer, Int128* weight) const {
   auto moving = TermsOf(access_.address, outer);
   for (const MovingTerm& term : moving) outer &= ~Bit(term.variable);
-  ForEachIn(outer,
-            [&](int v) { *weight = TimesCount(*weight, program_.variable(v).Size()); });
+  ForEachIn(outer, [&](int v) { *weight = TimesCount(*weight, program_.variable(v).Size()); });
   return moving;
 }
 
@@ -537,7 +537,8 @@ void Counter::OfferWorst(const RequestCost& cost, const ShiftCounts& shifts, int
   if (worst_ && !IsWorse(cost, worst_->cost)) return;
   RequestPoint point;
   point.cost = cost;
-  for (int v = 0; v < program_.num_variables(); ++v) point.values.push_back(program_.variable(v).lower);
+  for (int v = 0; v < program_.num_variables(); ++v)
+    point.values.push_back(program_.variable(v).lower);
   shifts.FindValues(shift, &point.values);
   free_shifts_.FindValues(free_shift, &point.values);
   worst_ = std::move(point);

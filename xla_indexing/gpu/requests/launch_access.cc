@@ -187,7 +187,8 @@ LaunchAccess LaunchAccessBuilder::MakeAccess(const AccessedTensor& tensor) {
   llvm::SmallVector<LaunchThreads::ExprConstraint, 8> constraints;
   const auto add_digit = [&](Root* root, ValueRange values, int64_t multiple) {
     root->digits.push_back({static_cast<int>(variables.size()), multiple});
-    dims.back() = Add(dims.back(), Scale(mlir::getAffineDimExpr(variables.size(), context), multiple));
+    dims.back() =
+        Add(dims.back(), Scale(mlir::getAffineDimExpr(variables.size(), context), multiple));
     variables.push_back(values);
   };
   for (Root* root : Roots()) {
@@ -281,10 +282,9 @@ std::optional<int64_t> ValuesOfQuotient(const AccessProgram& program, int divide
 // changes with D floordiv (a*b); there is none for a digit of a mod.
 std::optional<int64_t> ValuesOfDivision(const AccessProgram& program,
                                         const ExprProgram::Division& division, int variable) {
-  const auto* const inner =
-      llvm::find_if(program.divisions(), [&](const ExprProgram::Division& other) {
-        return other.step == division.dividend;
-      });
+  const auto* const inner = llvm::find_if(
+      program.divisions(),
+      [&](const ExprProgram::Division& other) { return other.step == division.dividend; });
   if (inner == program.divisions().end()) {
     return ValuesOfQuotient(program, division.dividend, division.divisor, variable);
   }

@@ -82,8 +82,8 @@ class LaunchAccessBuilder {
   // A variable and the digits whose sum it is.
   struct Root {
     ValueRange values;
-    int position = 0;                          // of its dimension in expressions
-    llvm::SmallVector<int64_t, 4> boundaries;  // each divides the next
+    int position = 0;                                      // of its dimension in expressions
+    llvm::SmallVector<int64_t, 4> boundaries;              // each divides the next
     llvm::SmallVector<std::pair<int, int64_t>, 4> digits;  // variable, multiple
     // The value of a name (map/simplify/named_ranges.h), which has no digits.
     mlir::AffineExpr value;

@@ -40,10 +40,10 @@ bool DividesWarpsOfBlock(const ThreadMapping& mapping, int64_t warp_size) {
 }  // namespace
 
 ValueRange Clamped(const Interval& interval) {
-  return {
-      interval.has_lower() ? std::max(interval.lower(), -AccessProgram::kLimit)
-                           : -AccessProgram::kLimit,
-      interval.has_upper() ? std::min(interval.upper(), AccessProgram::kLimit) : AccessProgram::kLimit};
+  return {interval.has_lower() ? std::max(interval.lower(), -AccessProgram::kLimit)
+                               : -AccessProgram::kLimit,
+          interval.has_upper() ? std::min(interval.upper(), AccessProgram::kLimit)
+                               : AccessProgram::kLimit};
 }
 
 LaunchThreads::LaunchThreads(const ThreadMapping& mapping, int64_t size)

@@ -66,8 +66,11 @@ RequestLanes::RequestLanes(const LaunchAccess& access)
   columns_ = program.program().MakeColumns(num_points_, columns, {});
   overflows_.resize(num_points_);
   for (int step = 0; step < program.program().num_steps(); ++step) {
-    if (!IsOfLanes(step)) continue;
-    program.program().EvaluateStep(step, num_points_, &columns_, overflows_.data());
+    if ((program.VariablesOf(step) & ~access.inner) != 0) {
+      outer_steps_.push_back(step);
+    } else {
+      program.program().EvaluateStep(step, num_points_, &columns_, overflows_.data());
+    }
   }
 }
 
@@ -75,10 +78,9 @@ void RequestLanes::Evaluate(llvm::ArrayRef<int> open) {
   const AccessProgram& access = access_.program;
   const ExprProgram& program = access.program();
   const auto is_point = [&](int step) { return access.range(step).IsPoint(); };
-  const auto needed = program.StepsOf(
-      access_.StepsOf(open), [&](int step) { return is_point(step) || IsOfLanes(step); });
-  for (int step = 0; step < program.num_steps(); ++step) {
-    if (!needed[step] || IsOfLanes(step)) continue;
+  const auto needed = program.StepsOf(access_.StepsOf(open), is_point);
+  for (const int step : outer_steps_) {
+    if (!needed[step]) continue;
     if (is_point(step) || program.IsVariable(step)) {
       program.SetUniform(step, access.range(step).lower, &columns_);
     } else {

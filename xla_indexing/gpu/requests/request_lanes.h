@@ -44,19 +44,14 @@ class RequestLanes {
   std::vector<LaneRuns> Groups(bool are_apart);
 
  private:
-  // Whether the step is the same in all requests, since only inner variables are in it.
-  bool IsOfLanes(int step) const {
-    const VariableSet variables = access_.program.VariablesOf(step);
-    return variables != 0 && (variables & ~access_.inner) == 0;
-  }
-  const int64_t* ValuesOf(int step) {
-    return access_.program.program().ValuesOf(step, &columns_);
-  }
+  const int64_t* ValuesOf(int step) { return access_.program.program().ValuesOf(step, &columns_); }
 
   const LaunchAccess& access_;
   int64_t num_points_ = 1;
   std::vector<std::vector<int64_t>> variables_;  // a number at each point; none for those not inner
   ExprProgram::Columns columns_;
+  std::vector<int>
+      outer_steps_;  // that have outer variables; all others are the same in all requests
   std::vector<uint8_t> overflows_;  // none, as AccessProgram::ok() says
   std::vector<char> is_active_;
   std::vector<BitRun> runs_;

@@ -1,25 +1,21 @@
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "xla_indexing/base/numbers/box.h"
-#include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/map/expr/expr_program.h"
+#include "xla_indexing/map/expr/map_program.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing {
 namespace {
 
 using internal::ExprProgram;
-using internal::FirstPoint;
-using internal::Int128;
-using internal::NextPoint;
 
 absl::Status CheckPoint(const IndexingMap& map, llvm::ArrayRef<int64_t> dims,
                         llvm::ArrayRef<int64_t> symbols) {
@@ -30,27 +26,6 @@ absl::Status CheckPoint(const IndexingMap& map, llvm::ArrayRef<int64_t> dims,
   return absl::InvalidArgumentError(absl::StrCat("a point of ", dims.size(), " dimensions and ",
                                                  symbols.size(), " symbols for a map of ",
                                                  map.num_dims(), " and ", map.num_symbols()));
-}
-
-ExprProgram ConstraintProgram(const IndexingMap& map) {
-  llvm::SmallVector<mlir::AffineExpr, 4> exprs;
-  for (const Constraint& constraint : map.constraints()) exprs.push_back(constraint.expr);
-  return ExprProgram(exprs);
-}
-
-// Whether the values that `program` has computed satisfy the constraints.
-bool Satisfied(const IndexingMap& map, const ExprProgram& program,
-               const ExprProgram::Workspace& values) {
-  for (int i = 0; i < program.num_results(); ++i) {
-    if (!map.constraints()[i].interval.Contains(program.Result(values, i))) return false;
-  }
-  return true;
-}
-
-void CopyResults(const ExprProgram& program, const ExprProgram::Workspace& values,
-                 llvm::SmallVectorImpl<int64_t>* results) {
-  results->resize_for_overwrite(program.num_results());
-  for (int i = 0; i < program.num_results(); ++i) (*results)[i] = program.Result(values, i);
 }
 
 }  // namespace
@@ -65,11 +40,16 @@ absl::StatusOr<bool> IndexingMap::Contains(llvm::ArrayRef<int64_t> dims,
     if (!symbol(static_cast<int>(i)).bounds.Contains(symbols[i])) return false;
   }
   if (constraints_.empty()) return true;
-  const ExprProgram program = ConstraintProgram(*this);
+  llvm::SmallVector<mlir::AffineExpr, 4> exprs;
+  for (const Constraint& constraint : constraints_) exprs.push_back(constraint.expr);
+  const ExprProgram program(exprs);
   ExprProgram::Workspace values;
   absl::Status status = program.Evaluate(dims, symbols, &values);
   if (!status.ok()) return status;
-  return Satisfied(*this, program, values);
+  for (int i = 0; i < program.num_results(); ++i) {
+    if (!constraints_[i].interval.Contains(program.Result(values, i))) return false;
+  }
+  return true;
 }
 
 absl::StatusOr<llvm::SmallVector<int64_t, 4>> IndexingMap::Evaluate(
@@ -80,7 +60,7 @@ absl::StatusOr<llvm::SmallVector<int64_t, 4>> IndexingMap::Evaluate(
   absl::Status status = program.Evaluate(dims, symbols, &values);
   if (!status.ok()) return status;
   llvm::SmallVector<int64_t, 4> result;
-  CopyResults(program, values, &result);
+  for (int i = 0; i < program.num_results(); ++i) result.push_back(program.Result(values, i));
   return result;
 }
 
@@ -90,41 +70,18 @@ absl::Status IndexingMap::ForEachPoint(
                             llvm::ArrayRef<int64_t> results)>
         visit) const {
   if (IsKnownEmpty()) return absl::OkStatus();
-  llvm::SmallVector<Interval, 8> bounds(DimBounds());
-  bounds.append(SymbolBounds());
-  Int128 candidates = 1;
-  for (const Interval& interval : bounds) {
-    if (!interval.IsFinite()) {
-      return absl::FailedPreconditionError(absl::StrCat("a variable has the infinite interval ",
-                                                        interval.ToString(),
-                                                        "; only finite domains can be enumerated"));
+  const std::vector<MapProgram::Source> all(variables_.size());
+  llvm::SmallVector<int64_t, 8> point(variables_.size());
+  llvm::SmallVector<int64_t, 4> result(num_results());
+  return MapProgram(*this).Run(1, all, max_points, [&](const MapProgram::Block& block) {
+    for (size_t i = 0; i < block.count; ++i) {
+      if (block.is_inside[i] == 0) continue;
+      for (size_t v = 0; v < point.size(); ++v) point[v] = block.variables[v][i];
+      for (size_t r = 0; r < result.size(); ++r) result[r] = block.results[r][i];
+      const llvm::ArrayRef<int64_t> values = point;
+      visit(values.take_front(num_dims_), values.drop_front(num_dims_), result);
     }
-    candidates *= Int128{interval.upper()} - interval.lower() + 1;
-    if (candidates > max_points) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("the variables have more than ", max_points, " points"));
-    }
-  }
-
-  const ExprProgram constraint_program = ConstraintProgram(*this);
-  const ExprProgram result_program(results());
-  ExprProgram::Workspace values;
-  llvm::SmallVector<int64_t, 8> point;
-  FirstPoint(bounds, &point);
-  const llvm::ArrayRef<int64_t> dims = llvm::ArrayRef(point).take_front(num_dims_);
-  const llvm::ArrayRef<int64_t> symbols = llvm::ArrayRef(point).drop_front(num_dims_);
-  llvm::SmallVector<int64_t, 4> result;
-  do {
-    absl::Status status = constraint_program.Evaluate(dims, symbols, &values);
-    if (!status.ok()) return status;
-    if (Satisfied(*this, constraint_program, values)) {
-      status = result_program.Evaluate(dims, symbols, &values);
-      if (!status.ok()) return status;
-      CopyResults(result_program, values, &result);
-      visit(dims, symbols, result);
-    }
-  } while (NextPoint(bounds, absl::MakeSpan(point)));
-  return absl::OkStatus();
+  });
 }
 
 }  // namespace xla_indexing

@@ -113,7 +113,8 @@ void FloorDivideColumn(const int64_t* left, int64_t divisor, size_t count, int64
     for (size_t i = 0; i < count; ++i) out[i] = left[i] >> shift;
     return;
   }
-  DivideColumn(left, divisor, count, [out](size_t i, int64_t quotient, int64_t) { out[i] = quotient; });
+  DivideColumn(left, divisor, count,
+               [out](size_t i, int64_t quotient, int64_t) { out[i] = quotient; });
 }
 
 void CeilDivideColumn(const int64_t* left, int64_t divisor, size_t count, int64_t* out) {
@@ -248,7 +249,8 @@ llvm::SmallVector<bool, 64> ExprProgram::StepsOf(llvm::ArrayRef<int> steps,
   for (const int step : steps) used[step] = true;
   for (size_t i = steps_.size(); i-- > 0;) {
     const Step& step = steps_[i];
-    if (!used[i] || step.kind >= AffineExprKind::Constant || is_known(static_cast<int>(i))) continue;
+    if (!used[i] || step.kind >= AffineExprKind::Constant || is_known(static_cast<int>(i)))
+      continue;
     used[step.a] = used[step.b] = true;
   }
   return used;
@@ -267,6 +269,7 @@ void ExprProgram::EvaluateColumns(int begin, int end, size_t count, Columns* col
   const size_t last = end == 0 ? 0 : ends_[end - 1];
   for (size_t i = first; i < last; ++i) {
     EvaluateStep(static_cast<int>(i), count, columns, has_overflowed);
+    ValuesOf(static_cast<int>(i), columns);
   }
 }
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,8 +12,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/expr/expr_program.h"
 
@@ -22,6 +23,7 @@ namespace xla_indexing {
 namespace {
 
 using internal::ExprProgram;
+using internal::Int128;
 
 constexpr size_t kBlock = MapProgram::kBlock;
 using Source = MapProgram::Source;
@@ -53,28 +55,25 @@ class PointsOfRows {
   static absl::StatusOr<PointsOfRows> Create(absl::Span<const Interval> intervals, size_t num_rows,
                                              absl::Span<const Source> sources, int64_t max_points) {
     PointsOfRows points(intervals, num_rows, sources);
-    int64_t points_of_row = 1;
+    const auto is_empty = [&](int v) { return intervals[v].IsEmpty(); };
+    if (llvm::any_of(points.free_, is_empty)) points.num_rows_ = 0;
+    Int128 count = points.num_rows_;
     for (const int v : points.free_) {
       const Interval& interval = intervals[v];
-      if (interval.IsEmpty()) {
-        points.num_rows_ = 0;
-        return points;
-      }
+      if (count == 0) break;
       if (!interval.IsFinite()) {
-        return absl::InvalidArgumentError(absl::StrCat("the points of an infinite interval, ",
-                                                       interval.ToString(), ", cannot be listed"));
+        return absl::FailedPreconditionError(absl::StrCat(
+            "the points of an infinite interval, ", interval.ToString(), ", cannot be listed"));
       }
       points.values_.push_back(interval.lower());
-      const std::optional<int64_t> size = interval.Size();
-      if (!size || __builtin_mul_overflow(points_of_row, *size, &points_of_row)) {
-        points_of_row = INT64_MAX;
-      }
+      count *= Int128{interval.upper()} - interval.lower() + 1;
+      if (count > max_points) break;
     }
-    if (num_rows > static_cast<uint64_t>(max_points / points_of_row)) {
+    if (count > max_points) {
       return absl::ResourceExhaustedError(
           absl::StrCat("there are more than ", max_points, " points"));
     }
-    points.block_ = std::min(kBlock, std::max<size_t>(num_rows * points_of_row, 1));
+    points.block_ = std::min(kBlock, static_cast<size_t>(count));
     return points;
   }
 
@@ -180,30 +179,30 @@ absl::Status MapProgram::Run(size_t num_rows, absl::Span<const Source> sources, 
     block.results.push_back(program_->Result(columns, num_constraints + i));
   }
 
-  // Computes some expressions; no number of a point that is inside may overflow.
-  const auto evaluate = [&](int begin, int end) -> absl::Status {
+  // Computes some expressions. Leaves the points before the first that is inside and has a number that
+  // does not fit.
+  absl::Status status;
+  const auto evaluate = [&](int begin, int end) {
     std::vector<uint8_t> has_overflowed(block.count);
     program_->EvaluateColumns(begin, end, block.count, &columns, has_overflowed.data());
     for (size_t i = 0; i < block.count; ++i) {
-      if (has_overflowed[i] != 0 && is_inside[i] != 0) return OverflowError(rows[i]);
+      if (has_overflowed[i] == 0 || is_inside[i] == 0) continue;
+      status = OverflowError(rows[i]);
+      block.count = i;
     }
-    return absl::OkStatus();
   };
-  while ((block.count = points->Fill(variables.get(), rows.data())) > 0) {
-    if (absl::Status status = QuestionBudget::CheckGoesOn(); !status.ok()) return status;
+  while (status.ok() && (block.count = points->Fill(variables.get(), rows.data())) > 0) {
+    if (absl::Status goes_on = QuestionBudget::CheckGoesOn(); !goes_on.ok()) return goes_on;
     std::fill_n(is_inside.begin(), block.count, 1);
     points->KeepWithinIntervals(variables.get(), block.count, is_inside.data());
-    if (absl::Status status = evaluate(0, num_constraints); !status.ok()) return status;
+    evaluate(0, num_constraints);
     for (int i = 0; i < num_constraints; ++i) {
       KeepInside(constraints_[i], program_->Result(columns, i), block.count, is_inside.data());
     }
-    if (absl::Status status = evaluate(num_constraints, num_constraints + num_results_);
-        !status.ok()) {
-      return status;
-    }
+    evaluate(num_constraints, num_constraints + num_results_);
     visit(block);
   }
-  return absl::OkStatus();
+  return status;
 }
 
 }  // namespace xla_indexing

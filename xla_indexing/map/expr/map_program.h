@@ -59,8 +59,9 @@ class MapProgram {
   };
 
   // Gives `visit` all points of `num_rows` rows, rows in order. `sources` has one for each variable.
-  // InvalidArgument if it has not, and for a variable without values whose interval is infinite, ResourceExhausted for more than `max_points` points, OutOfRange for a number past
-  // int64.
+  // InvalidArgument if it has not; FailedPrecondition for a variable without values whose interval is
+  // infinite; ResourceExhausted for more than `max_points` points; OutOfRange for a number past int64, when
+  // the points before it have been visited.
   absl::Status Run(size_t num_rows, absl::Span<const Source> sources, int64_t max_points,
                    absl::FunctionRef<void(const Block&)> visit) const;
 
