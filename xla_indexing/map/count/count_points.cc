@@ -6,16 +6,17 @@
 #include <optional>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/base/numbers/congruence.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/expr/components.h"
-#include "xla_indexing/map/expr/expr_program.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/map/sets/domain.h"
 
@@ -64,38 +65,37 @@ Span Unscaled(const Span& span, int64_t c, Int128 constant) {
 // What one constraint says of x: c * form(x) + K in span, where form is x itself, or, with
 // y = a * x + B, floor(y / m) or y mod m. K and B are functions of the other variables.
 struct ConstraintOnX {
-  enum class Form { kWithoutX, kLinear, kFloor, kMod };
-  Form form = Form::kWithoutX;
+  enum class Form { kLinear, kFloor, kMod };
+  Form form = Form::kLinear;
   int64_t c = 1;
   int64_t a = 1;
   int64_t m = 1;
   AffineExpr constant;  // K
-  AffineExpr offset;    // B; null for the first two forms
+  AffineExpr offset;    // B; null for the first form
   Span span;
 };
 
 struct SplitSum {
-  std::optional<Term> term;  // the one with x
+  Term term;  // the one with x
   AffineExpr rest;
 };
 
-// A sum by its only term with x; none where there are several.
+// A sum by its only term with x; none where there are others.
 std::optional<SplitSum> Split(AffineExpr expr, int variable, int num_dims) {
   const LinearSum sum = LinearSum::FromExpr(expr);
-  SplitSum split;
+  std::optional<Term> with_x;
   LinearSum rest(sum.constant());
   for (const Term& term : sum.terms()) {
     if (!llvm::is_contained(VariablesOf(term.atom, num_dims), variable)) {
       rest.AddTerm(term.atom, term.coefficient);
       continue;
     }
-    if (split.term) return std::nullopt;
-    split.term = term;
+    if (with_x) return std::nullopt;
+    with_x = term;
   }
-  if (!sum.valid()) return std::nullopt;
-  split.rest = rest.ToExpr(expr.getContext());
-  if (!split.rest) return std::nullopt;
-  return split;
+  const AffineExpr without_x = rest.ToExpr(expr.getContext());
+  if (!with_x || !sum.valid() || !without_x) return std::nullopt;
+  return SplitSum{*with_x, without_x};
 }
 
 std::optional<ConstraintOnX> ConditionOn(int variable, const Constraint& constraint, int num_dims) {
@@ -104,17 +104,15 @@ std::optional<ConstraintOnX> ConditionOn(int variable, const Constraint& constra
   ConstraintOnX condition;
   condition.constant = sum->rest;
   condition.span = SpanOf(constraint.interval);
-  if (!sum->term) return condition;
-  condition.c = sum->term->coefficient;
-  condition.form = ConstraintOnX::Form::kLinear;
-  if (IsVariable(sum->term->atom)) return condition;
-  const auto division = llvm::cast<mlir::AffineBinaryOpExpr>(sum->term->atom);
+  condition.c = sum->term.coefficient;
+  if (IsVariable(sum->term.atom)) return condition;
+  const auto division = llvm::cast<mlir::AffineBinaryOpExpr>(sum->term.atom);
   const std::optional<SplitSum> dividend = Split(division.getLHS(), variable, num_dims);
-  if (!dividend || !IsVariable(dividend->term->atom)) return std::nullopt;
+  if (!dividend || !IsVariable(dividend->term.atom)) return std::nullopt;
   condition.form = division.getKind() == AffineExprKind::Mod ? ConstraintOnX::Form::kMod
                                                              : ConstraintOnX::Form::kFloor;
   condition.m = llvm::cast<mlir::AffineConstantExpr>(division.getRHS()).getValue();
-  condition.a = dividend->term->coefficient;
+  condition.a = dividend->term.coefficient;
   condition.offset = dividend->rest;
   return condition;
 }
@@ -185,23 +183,14 @@ std::optional<Int128> CountIn(const Span& x, const Congruence& residue_class,
 class Sweep {
  public:
   // Where no variable can be x, all are among the others.
-  Sweep(const IndexingMap& map, const Component& component)
-      : map_(map), point_(map.num_dims() + map.num_symbols()) {
-    for (int i = 0; i < map.num_dims() + map.num_symbols(); ++i) {
-      if (BoundsOf(map, i).IsPoint()) point_[i] = BoundsOf(map, i).lower();
-    }
+  Sweep(const IndexingMap& map, const Component& component) : map_(map) {
     llvm::SmallVector<int, 4> by_size(component.variables);
     llvm::stable_sort(by_size, [&](int a, int b) { return SizeOf(a) > SizeOf(b); });
     for (const int variable : by_size) {
       if (TakeAsX(variable, component)) break;
     }
     if (!x_) {
-      for (const int i : component.constraints) {
-        const Constraint& constraint = map.constraints()[i];
-        ConstraintOnX& condition = conditions_.emplace_back();
-        condition.constant = constraint.expr;
-        condition.span = SpanOf(constraint.interval);
-      }
+      for (const int i : component.constraints) constraints_.push_back(map.constraints()[i]);
     }
     for (const int variable : component.variables) {
       if (variable != x_) others_.push_back(variable);
@@ -223,20 +212,12 @@ class Sweep {
   std::optional<Int128> Count(StepBudget* budget) {
     const std::optional<int64_t> points = NumSteps();
     if (!points || !budget->Take(*points)) return std::nullopt;
-    for (const int variable : others_) point_[variable] = BoundsOf(map_, variable).lower();
-    llvm::SmallVector<AffineExpr, 8> expressions;
-    for (const ConstraintOnX& condition : conditions_) expressions.push_back(condition.constant);
-    for (const ConstraintOnX& condition : conditions_) {
-      if (condition.offset) expressions.push_back(condition.offset);
-    }
-    const ExprProgram program(expressions);
-    Int128 count = 0;
-    do {
-      const std::optional<Int128> here = CountHere(program, budget);
-      if (!here) return std::nullopt;
-      count += *here;
-    } while (Advance());
-    return count;
+    std::optional<Int128> count = 0;
+    const absl::Status status = Others().ForEachPoint(*points, [&](auto, auto, auto values) {
+      const auto here = count ? CountHere(values, budget) : std::nullopt;
+      count = here ? std::optional(*count + *here) : std::nullopt;
+    });
+    return status.ok() ? count : std::nullopt;
   }
 
  private:
@@ -249,38 +230,52 @@ class Sweep {
 
   bool TakeAsX(int variable, const Component& component) {
     llvm::SmallVector<ConstraintOnX, 4> conditions;
+    Constraints constraints;
     for (const int i : component.constraints) {
-      std::optional<ConstraintOnX> condition =
-          ConditionOn(variable, map_.constraints()[i], map_.num_dims());
+      const Constraint& constraint = map_.constraints()[i];
+      if (!llvm::is_contained(VariablesOf(constraint.expr, map_.num_dims()), variable)) {
+        constraints.push_back(constraint);
+        continue;
+      }
+      std::optional<ConstraintOnX> condition = ConditionOn(variable, constraint, map_.num_dims());
       if (!condition) return false;
       conditions.push_back(*std::move(condition));
     }
     x_ = variable;
     conditions_ = std::move(conditions);
+    constraints_ = std::move(constraints);
     return true;
   }
 
-  // The x at the point of the other variables.
-  std::optional<Int128> CountHere(const ExprProgram& program, StepBudget* budget) {
-    const llvm::ArrayRef<int64_t> point = point_;
-    if (!program
-             .Evaluate(point.take_front(map_.num_dims()), point.drop_front(map_.num_dims()),
-                       &values_)
-             .ok()) {
-      return std::nullopt;
+  // The points of the other variables, to what K and B of each condition are there.
+  IndexingMap Others() const {
+    llvm::SmallVector<AffineExpr, 8> results;
+    for (const ConstraintOnX& condition : conditions_) {
+      results.push_back(condition.constant);
+      if (condition.offset) results.push_back(condition.offset);
     }
+    const int num_dims = map_.num_dims();
+    Variables dims(map_.dims());
+    Variables symbols(map_.symbols());
+    for (int i = 0; i < num_dims + map_.num_symbols(); ++i) {
+      if (llvm::is_contained(others_, i)) continue;
+      Interval& bounds = (i < num_dims ? dims[i] : symbols[i - num_dims]).bounds;
+      if (!bounds.IsPoint()) bounds = Interval::Point(0);
+    }
+    return IndexingMap(kPartsFit,
+                       mlir::AffineMap::get(num_dims, map_.num_symbols(), results, map_.context()),
+                       std::move(dims), std::move(symbols), {}, Constraints(constraints_));
+  }
+
+  // The x at a point of the other variables, with these values of K and B.
+  std::optional<Int128> CountHere(llvm::ArrayRef<int64_t> values, StepBudget* budget) {
     Span x = x_ ? SpanOf(BoundsOf(map_, *x_)) : Span{0, 0};
     residues_.clear();
-    int next_offset = static_cast<int>(conditions_.size());
-    for (const auto& [i, condition] : llvm::enumerate(conditions_)) {
-      const Int128 constant = program.Result(values_, static_cast<int>(i));
-      const Int128 offset = condition.offset ? program.Result(values_, next_offset++) : 0;
-      const Span form = Unscaled(condition.span, condition.c, constant);
+    const int64_t* next = values.begin();
+    for (const ConstraintOnX& condition : conditions_) {
+      const Span form = Unscaled(condition.span, condition.c, *next++);
+      const int64_t offset = condition.offset ? *next++ : 0;
       switch (condition.form) {
-        case ConstraintOnX::Form::kWithoutX:
-          if (form.lower > 0 || form.upper < 0) return 0;
-          // The form is 0, K alone is in the span.
-          break;
         case ConstraintOnX::Form::kLinear:
           x = x.Meet(form);
           break;
@@ -292,8 +287,7 @@ class Sweep {
           break;
         }
         case ConstraintOnX::Form::kMod:
-          residues_.push_back({condition.a, condition.m,
-                               FloorMod(static_cast<int64_t>(offset), condition.m),
+          residues_.push_back({condition.a, condition.m, FloorMod(offset, condition.m),
                                form.Meet({0, condition.m - 1})});
           break;
       }
@@ -303,26 +297,12 @@ class Sweep {
     return CountIn(x, Congruence::All(), residues_, budget);
   }
 
-  // The next point of the other variables; false after the last.
-  bool Advance() {
-    for (const int variable : llvm::reverse(others_)) {
-      const Interval& bounds = BoundsOf(map_, variable);
-      if (point_[variable] < bounds.upper()) {
-        ++point_[variable];
-        return true;
-      }
-      point_[variable] = bounds.lower();
-    }
-    return false;
-  }
-
   const IndexingMap& map_;
   std::optional<int> x_;
   llvm::SmallVector<int, 4> others_;
   llvm::SmallVector<ConstraintOnX, 4> conditions_;
+  Constraints constraints_;                  // those without x
   llvm::SmallVector<Residues, 2> residues_;  // of the point
-  llvm::SmallVector<int64_t, 8> point_;      // x at 0
-  ExprProgram::Workspace values_;
 };
 
 // The product of the sizes.
