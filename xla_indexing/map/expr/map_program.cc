@@ -15,6 +15,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/numbers/box.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/expr/expr_program.h"
@@ -24,6 +25,7 @@ namespace {
 
 using internal::ExprProgram;
 using internal::Int128;
+using internal::NextPoint;
 
 constexpr size_t kBlock = MapProgram::kBlock;
 using Source = MapProgram::Source;
@@ -65,6 +67,7 @@ class PointsOfRows {
         return absl::FailedPreconditionError(absl::StrCat(
             "the points of an infinite interval, ", interval.ToString(), ", cannot be listed"));
       }
+      points.box_.push_back(interval);
       points.values_.push_back(interval.lower());
       count *= Int128{interval.upper()} - interval.lower() + 1;
       if (count > max_points) break;
@@ -87,7 +90,7 @@ class PointsOfRows {
     for (; count < block_ && row_ < num_rows_; ++count) {
       rows[count] = row_;
       for (size_t f = 0; f < free_.size(); ++f) columns[free_[f] * block_ + count] = values_[f];
-      Advance();
+      if (!NextPoint(box_, absl::MakeSpan(values_))) ++row_;
     }
     for (const int v : given_) {
       const Source& source = sources_[v];
@@ -113,26 +116,14 @@ class PointsOfRows {
     }
   }
 
-  // To the next point of the row, and after its last one to the next row.
-  void Advance() {
-    for (size_t f = free_.size(); f > 0; --f) {
-      const Interval& interval = intervals_[free_[f - 1]];
-      if (values_[f - 1] < interval.upper()) {
-        ++values_[f - 1];
-        return;
-      }
-      values_[f - 1] = interval.lower();
-    }
-    ++row_;
-  }
-
   absl::Span<const Interval> intervals_;
   size_t num_rows_;
   size_t row_ = 0;
   size_t block_ = 1;
   absl::Span<const Source> sources_;
   std::vector<int> given_;
-  std::vector<int> free_;  // the last the fastest
+  std::vector<int> free_;      // the last the fastest
+  std::vector<Interval> box_;  // of those
   std::vector<int64_t> values_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -18,6 +19,7 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
+#include "xla_indexing/base/numbers/box.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/map/count/count_image.h"
 #include "xla_indexing/map/count/count_points.h"
@@ -319,12 +321,14 @@ std::optional<Interval> OverAllValues(llvm::ArrayRef<Access> accesses, StepBudge
                                       Count count) {
   const std::optional<Unknowns> unknowns = UnknownsOf(accesses);
   if (!unknowns) return std::nullopt;
-  llvm::SmallVector<int64_t, 4> values;
+  llvm::SmallVector<Interval, 4> ranges;
   for (const RuntimeVarIndexing& binding : unknowns->bindings) {
-    values.push_back(binding.ValueRange().lower());
+    ranges.push_back(binding.ValueRange());
   }
+  llvm::SmallVector<int64_t, 4> values;
+  if (!FirstPoint(ranges, &values)) return std::nullopt;
   Interval counts = Interval::Empty();
-  while (true) {
+  do {
     if (!budget->Take(kStepsOfQuestion)) return std::nullopt;
     std::vector<IndexingMap> maps;
     for (const auto& [access, numbers] : llvm::zip_equal(accesses, unknowns->of_access)) {
@@ -340,17 +344,8 @@ std::optional<Interval> OverAllValues(llvm::ArrayRef<Access> accesses, StepBudge
       maps.push_back(*std::move(map));
     }
     counts = counts.Union(count(maps));
-    size_t i = 0;
-    for (; i < values.size(); ++i) {
-      const Interval range = unknowns->bindings[i].ValueRange();
-      if (values[i] < range.upper()) {
-        ++values[i];
-        break;
-      }
-      values[i] = range.lower();
-    }
-    if (i == values.size()) return counts;
-  }
+  } while (NextPoint(ranges, absl::MakeSpan(values)));
+  return counts;
 }
 
 // Whether some constraint mentions runtime variables or what they depend on.
