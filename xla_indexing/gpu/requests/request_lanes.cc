@@ -115,12 +115,14 @@ LaneRuns RequestLanes::All() {
 
 std::vector<LaneRuns> RequestLanes::Groups(bool are_apart) {
   const int64_t* const addresses = ValuesOf(access_.address);
+  llvm::SmallVector<const int64_t*, 2> keys;
+  for (const int step : access_.keys) keys.push_back(ValuesOf(step));
   std::map<std::vector<int64_t>, std::vector<BitRun>> groups;
   for (int64_t i = 0; i < num_points_; ++i) {
     if (is_active_[i] == 0) continue;
     std::vector<int64_t> key;
-    key.reserve(access_.keys.size() + 1);
-    for (const int step : access_.keys) key.push_back(ValuesOf(step)[i]);
+    key.reserve(keys.size() + 1);
+    for (const int64_t* const values : keys) key.push_back(values[i]);
     if (are_apart) key.push_back(i);
     groups[std::move(key)].push_back({addresses[i], addresses[i] + access_.width});
   }

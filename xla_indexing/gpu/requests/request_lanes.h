@@ -50,8 +50,7 @@ class RequestLanes {
   int64_t num_points_ = 1;
   std::vector<std::vector<int64_t>> variables_;  // a number at each point; none for those not inner
   ExprProgram::Columns columns_;
-  std::vector<int>
-      outer_steps_;  // that have outer variables; all others are the same in all requests
+  std::vector<int> outer_steps_;    // all others are the same in all requests
   std::vector<uint8_t> overflows_;  // none, as AccessProgram::ok() says
   std::vector<char> is_active_;
   std::vector<BitRun> runs_;

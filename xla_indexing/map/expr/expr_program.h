@@ -53,8 +53,7 @@ class ExprProgram {
     size_t block_ = 0;
     std::unique_ptr<int64_t[]> storage_;  // block_ values for each step
     std::vector<const int64_t*> of_step_;
-    std::vector<uint8_t>
-        is_uniform_;  // of each step: all values are the first, which alone need be there
+    std::vector<uint8_t> is_uniform_;  // of each step; the first value alone need be there then
   };
   // Columns for blocks of up to `block` points. dims[i] and symbols[i] are the columns of the variables,
   // which outlive these; all variables of the expressions have to be there, null if SetUniform follows.
