@@ -48,6 +48,8 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   hlo/types/replica_groups.h
   hlo/types/shape.h
   hlo/verify/verifier.h
+  stablehlo/importer.h
+  stablehlo/stablehlo_reader.h
   ops/answers/binding_words.h
   ops/answers/indexing_entry.h
   ops/answers/operand_indexing.h

@@ -179,7 +179,7 @@ endfunction()
 # print-indexing, and the library xla_indexing_tools of everything in tools/ but its main program.
 function(xla_indexing_add_tool)
   set(main "${PROJECT_SOURCE_DIR}/xla_indexing/tools/print_indexing_main.cc")
-  xla_indexing_add_layer(tools DEPENDS report MLIR EXCEPT "${main}")
+  xla_indexing_add_layer(tools DEPENDS report stablehlo MLIR EXCEPT "${main}")
   find_package(ZLIB REQUIRED)
   target_link_libraries(xla_indexing_tools PRIVATE ZLIB::ZLIB)
   xla_indexing_add_program(print-indexing SOURCES "${main}" LIBRARIES xla_indexing_tools)

@@ -144,6 +144,8 @@
 #include "xla_indexing/report/write/report_json.h"
 #include "xla_indexing/report/write/report_page.h"
 #include "xla_indexing/report/write/report_text.h"
+#include "xla_indexing/stablehlo/importer.h"
+#include "xla_indexing/stablehlo/stablehlo_reader.h"
 #include "xla_indexing/tiling/kernel/program_ids.h"
 #include "xla_indexing/tiling/kernel/tile_graph.h"
 #include "xla_indexing/tiling/kernel/tiled_computation.h"

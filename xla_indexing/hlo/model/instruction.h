@@ -166,6 +166,8 @@ class HloInstruction {
   // Does what SetAttribute does, for an attribute that is kept as text under its own name.
   void SetTextAttribute(absl::string_view name, absl::string_view text);
   void SetShape(const Shape& shape);
+  // Where it stands in the module's source text.
+  void SetSourceOffset(int64_t offset) { source_offset_ = offset; }
 
   // The instruction as one line of HLO text.
   std::string ToString() const;

@@ -97,6 +97,8 @@ class HloModule {
   // The text that the module was parsed from; null if it was not. Offsets of instructions count
   // from its beginning.
   const SourceText* source() const { return source_.get(); }
+  // Building, by a reader of a text: the text, null for none.
+  void SetSource(std::shared_ptr<const SourceText> source) { source_ = std::move(source); }
 
   // What VerifyModule() says of the module, which keeps it here, also of a constant module: it says
   // nothing that does not follow from the module. Null where it was not asked since the last change.

@@ -19,6 +19,7 @@
 #include "xla_indexing/hlo/text/parser.h"
 #include "xla_indexing/hlo/transforms/set_aside.h"
 #include "xla_indexing/hlo/verify/verifier.h"
+#include "xla_indexing/stablehlo/stablehlo_reader.h"
 
 namespace xla_indexing {
 namespace {
@@ -88,11 +89,16 @@ void SetAsideErrorsOf(std::unique_ptr<HloModule> module, absl::string_view filen
   }
 }
 
-// The modules of text, or the one of a message.
+// The modules of text, or the one of a message or of StableHLO.
 std::vector<absl::StatusOr<std::unique_ptr<HloModule>>> ReadByContent(SourceText source) {
-  if (!LooksLikeHloModuleProto(source.text)) return ParseModules(std::move(source));
   std::vector<absl::StatusOr<std::unique_ptr<HloModule>>> modules;
-  modules.push_back(ReadHloModuleProto(source.text, source.filename));
+  if (LooksLikeHloModuleProto(source.text)) {
+    modules.push_back(ReadHloModuleProto(source.text, source.filename));
+  } else if (LooksLikeStableHlo(source.text)) {
+    modules.push_back(ReadStableHlo(std::move(source)));
+  } else {
+    return ParseModules(std::move(source));
+  }
   return modules;
 }
 

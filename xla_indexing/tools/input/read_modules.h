@@ -21,7 +21,8 @@ struct ReadModule {
 };
 
 // A module, or errors, for each piece of the input, in order. What the input is, its content says:
-// HLO text, or the protocol buffer of one module (hlo/proto/proto_reader.h), of which errors name no line.
+// HLO text, StableHLO text (stablehlo/stablehlo_reader.h), or the protocol buffer of one module
+// (hlo/proto/proto_reader.h), of which errors name no line.
 // Without `verify` errors of single instructions are set aside and reported as warnings.
 std::vector<ReadModule> ReadModules(SourceText source, bool verify = true);
 

@@ -1,0 +1,610 @@
+#include "xla_indexing/stablehlo/module_importer.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "llvm/ADT/SetVector.h"
+#include "mlir/IR/Block.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Location.h"
+#include "xla_indexing/base/diagnostic.h"
+#include "xla_indexing/hlo/text/parts/lexer.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/stablehlo/importer.h"
+#include "xla_indexing/stablehlo/op_attributes.h"
+#include "xla_indexing/stablehlo/op_rules.h"
+#include "xla_indexing/stablehlo/shapes.h"
+
+namespace xla_indexing {
+namespace internal {
+namespace {
+
+constexpr int kMaxLocations = 64;
+
+absl::string_view View(llvm::StringRef text) { return {text.data(), text.size()}; }
+std::string NameOf(mlir::Operation& op) { return op.getName().getStringRef().str(); }
+bool Is(mlir::Operation& op, llvm::StringRef name) { return op.getName().getStringRef() == name; }
+
+bool IsConstant(mlir::Operation* op) {
+  return op != nullptr && op->getNumOperands() == 0 && op->getName().stripDialect() == "constant";
+}
+
+bool HasBody(mlir::Operation& op) {
+  return op.getNumRegions() == 1 && !op.getRegion(0).empty();
+}
+
+// A name of HLO text: what cannot stand in one becomes '_'.
+std::string ToName(absl::string_view text) {
+  std::string name(text);
+  for (char& c : name) {
+    if (!Lexer::IsNameCharacter(c)) c = '_';
+  }
+  if (name.empty() || !Lexer::IsNameStart(name[0])) name.insert(0, "_");
+  return name;
+}
+
+std::string Quoted(absl::string_view text) { return absl::StrCat("\"", absl::CEscape(text), "\""); }
+
+// Where an operation comes from: the outermost name, and the first place.
+struct OpOrigin {
+  llvm::StringRef name;
+  llvm::StringRef file;
+  unsigned line = 0;
+};
+
+OpOrigin OriginOf(mlir::Location location) {
+  OpOrigin origin;
+  mlir::LocationAttr at = location;
+  for (int i = 0; i < kMaxLocations && at; ++i) {
+    if (auto named = mlir::dyn_cast<mlir::NameLoc>(at)) {
+      if (origin.name.empty()) origin.name = named.getName();
+      at = named.getChildLoc();
+    } else if (auto call = mlir::dyn_cast<mlir::CallSiteLoc>(at)) {
+      at = call.getCallee();
+    } else if (auto fused = mlir::dyn_cast<mlir::FusedLoc>(at)) {
+      if (fused.getLocations().empty()) break;
+      at = fused.getLocations().front();
+    } else if (auto place = mlir::dyn_cast<mlir::FileLineColRange>(at)) {
+      origin.file = place.getFilename();
+      origin.line = place.getStartLine();
+      break;
+    } else {
+      break;
+    }
+  }
+  return origin;
+}
+
+// The names of the functions that an operation calls.
+std::vector<std::string> CalleesOf(mlir::Operation& op) {
+  std::vector<std::string> names;
+  for (const llvm::StringRef key : {"callee", "decomposition", "called_computations"}) {
+    const mlir::Attribute attribute = op.getAttr(key);
+    if (auto symbol = mlir::dyn_cast_or_null<mlir::FlatSymbolRefAttr>(attribute)) {
+      names.push_back(symbol.getValue().str());
+    } else if (auto list = mlir::dyn_cast_or_null<mlir::ArrayAttr>(attribute)) {
+      for (const mlir::Attribute element : list) {
+        if (auto one = mlir::dyn_cast<mlir::FlatSymbolRefAttr>(element)) {
+          names.push_back(one.getValue().str());
+        }
+      }
+    }
+  }
+  return names;
+}
+
+std::string FunctionName(mlir::Operation& function) {
+  auto name = function.getAttrOfType<mlir::StringAttr>("sym_name");
+  return name ? name.str() : "";
+}
+
+}  // namespace
+
+void ModuleImporter::FailWith(mlir::Operation& op, const std::string& message) {
+  const int64_t offset = places_.OffsetOf(op);
+  const std::string text = absl::StrCat("'", NameOf(op), "': ", message);
+  if (offset == HloInstruction::kNoSourceOffset) {
+    std::string place;
+    llvm::raw_string_ostream stream(place);
+    op.getLoc().print(stream);
+    status_ = absl::InvalidArgumentError(absl::StrCat(place, ": error: ", text));
+    return;
+  }
+  const SourceText& source = *places_.source();
+  status_ = absl::InvalidArgumentError(
+      FormatDiagnostic(source.filename, source.text, static_cast<size_t>(offset), text));
+}
+
+const HloInstruction* ModuleImporter::ValueOf(mlir::Operation& user, mlir::Value value) {
+  if (failed()) return nullptr;
+  const auto found = scope_->values.find(value);
+  if (found != scope_->values.end()) return found->second;
+  mlir::Operation* definition = value.getDefiningOp();
+  // A constant of a region around this one.
+  if (IsConstant(definition) && definition->getBlock() != user.getBlock()) {
+    ImportOp(*this, *definition);
+    return failed() ? nullptr : scope_->values.lookup(value);
+  }
+  Fail(user, "an operand is not defined before this operation, or in a place that it cannot use");
+  return nullptr;
+}
+
+Shape ModuleImporter::ShapeOf(mlir::Operation& op, mlir::Type type) {
+  const auto [found, is_new] = shapes_.try_emplace(type);
+  if (is_new) {
+    absl::StatusOr<Shape> shape = ShapeOfType(type);
+    if (!shape.ok()) {
+      Fail(op, shape.status().message());
+      shapes_.erase(type);
+      return Shape();
+    }
+    found->second = *std::move(shape);
+  }
+  return found->second;
+}
+
+Shape ModuleImporter::ResultShape(mlir::Operation& op) {
+  if (op.getNumResults() == 1) return ShapeOf(op, op.getResult(0).getType());
+  std::vector<Shape> shapes;
+  for (const mlir::Type type : op.getResultTypes()) shapes.push_back(ShapeOf(op, type));
+  return Shape::Tuple(std::move(shapes));
+}
+
+const HloComputation* ModuleImporter::FunctionNamed(mlir::Operation& user, absl::string_view name) {
+  const auto found = computations_.find(name);
+  if (found != computations_.end()) return found->second;
+  Fail(user, "there is no function @", name, " with a body");
+  return nullptr;
+}
+
+std::string ModuleImporter::UniqueName(const std::string& name) {
+  std::string unique = name;
+  while (scope_->computation->FindInstruction(unique) != nullptr) {
+    unique = absl::StrCat(name, ".", ++scope_->name_counts[name]);
+  }
+  return unique;
+}
+
+std::string ModuleImporter::UniqueComputationName(absl::string_view name) {
+  const std::string base = ToName(name);
+  std::string unique = base;
+  while (module_->FindComputation(unique) != nullptr) {
+    unique = absl::StrCat(base, ".", ++computation_name_counts_[base]);
+  }
+  return unique;
+}
+
+void ModuleImporter::SetPlaceAndMetadata(mlir::Operation& op, HloInstruction* instruction) {
+  const int64_t offset = places_.OffsetOf(op);
+  if (offset != HloInstruction::kNoSourceOffset) instruction->SetSourceOffset(offset);
+  const OpOrigin origin = OriginOf(op.getLoc());
+  // The place of an operation without a location is that of its text.
+  const bool has_file = !origin.file.empty() && (places_.source() == nullptr ||
+                                                 View(origin.file) != places_.source()->filename);
+  std::vector<std::string> words;
+  if (!origin.name.empty()) words.push_back("op_name=" + Quoted(View(origin.name)));
+  if (has_file) {
+    words.push_back("source_file=" + Quoted(View(origin.file)));
+    words.push_back(absl::StrCat("source_line=", origin.line));
+  }
+  if (words.empty()) return;
+  instruction->SetTextAttribute("metadata", absl::StrCat("{", absl::StrJoin(words, " "), "}"));
+}
+
+// HLO's shardings as they are; Shardy's as XLA hands them on.
+void ModuleImporter::AddShardings(mlir::Operation& op, mlir::DictionaryAttr attributes,
+                                  HloInstruction* instruction) {
+  std::vector<std::string> frontend;
+  for (const mlir::NamedAttribute& attribute : attributes) {
+    const llvm::StringRef name = attribute.getName();
+    if (name == "mhlo.sharding") {
+      const std::string text = AttributeText(attribute.getValue());
+      Lexer lexer(text);
+      absl::string_view unused;
+      if (!lexer.ReadBraces(&unused) || !lexer.AtEnd()) {
+        Fail(op, "the sharding '", text, "' is none of HLO");
+        return;
+      }
+      instruction->SetTextAttribute("sharding", text);
+    } else if (name == "sdy.sharding") {
+      frontend.push_back(absl::StrCat("xla.sdy.sharding=",
+                                      Quoted(absl::StrCat("#sdy.", AttributeText(attribute.getValue())))));
+    } else if (name == "mhlo.frontend_attributes") {
+      auto dictionary = mlir::dyn_cast<mlir::DictionaryAttr>(attribute.getValue());
+      if (!dictionary) continue;
+      for (const mlir::NamedAttribute& entry : dictionary) {
+        frontend.push_back(absl::StrCat(ToName(View(entry.getName())), "=",
+                                        Quoted(AttributeText(entry.getValue()))));
+      }
+    }
+  }
+  if (frontend.empty()) return;
+  instruction->SetTextAttribute("frontend_attributes",
+                                absl::StrCat("{", absl::StrJoin(frontend, ","), "}"));
+}
+
+HloInstruction* ModuleImporter::AddNamed(mlir::Operation& op, HloOpcode opcode,
+                                         const std::string& name,
+                                         const ImportedOperands& operands, const Shape& shape) {
+  HloInstruction* made =
+      scope_->computation->AddInstruction(opcode, UniqueName(name), shape, operands);
+  SetPlaceAndMetadata(op, made);
+  return made;
+}
+
+// `%5`, an addition, is add.5; where nothing has a name, the last word of its location is one.
+HloInstruction* ModuleImporter::AddMain(mlir::Operation& op, HloOpcode opcode,
+                                        const ImportedOperands& operands, const Shape& shape) {
+  const absl::string_view text = places_.NameOf(op);
+  const bool is_word = !text.empty() && !absl::ascii_isdigit(text[0]);
+  std::string name;
+  if (is_word) {
+    name = ToName(text);
+  } else {
+    absl::string_view word = View(OriginOf(op.getLoc()).name);
+    word.remove_prefix(std::min(word.size(), word.find_last_of('/') + 1));
+    name = word.empty() ? std::string(OpcodeName(opcode)) : ToName(word);
+    if (!text.empty()) absl::StrAppend(&name, ".", text);
+  }
+  HloInstruction* made = AddNamed(op, opcode, name, operands, shape);
+  AddShardings(op, op.getDiscardableAttrDictionary(), made);
+  return made;
+}
+
+HloInstruction* ModuleImporter::AddStep(mlir::Operation& op, HloOpcode opcode,
+                                        const ImportedOperands& operands, const Shape& shape) {
+  const absl::string_view text = places_.NameOf(op);
+  std::string name(OpcodeName(opcode));
+  if (!text.empty()) absl::StrAppend(&name, ".", ToName(absl::StrCat("n", text)).substr(1));
+  return AddNamed(op, opcode, name, operands, shape);
+}
+
+const HloInstruction* ModuleImporter::AddElement(mlir::Operation& op, const HloInstruction* tuple,
+                                                 int64_t index) {
+  HloInstruction* made =
+      AddStep(op, HloOpcode::kGetTupleElement, {tuple}, tuple->shape().tuple_element(index));
+  made->SetAttribute(AttributeKey::kIndex, index);
+  return made;
+}
+
+const HloInstruction* ModuleImporter::AddTuple(mlir::Operation& op,
+                                               const ImportedOperands& elements) {
+  std::vector<Shape> shapes;
+  for (const HloInstruction* element : elements) shapes.push_back(element->shape());
+  return AddStep(op, HloOpcode::kTuple, elements, Shape::Tuple(std::move(shapes)));
+}
+
+const HloInstruction* ModuleImporter::AddSplat(mlir::Operation& op, const HloInstruction* scalar,
+                                               const Shape& shape) {
+  HloInstruction* made = AddStep(op, HloOpcode::kBroadcast, {scalar}, shape);
+  made->SetAttribute(AttributeKey::kDimensions, absl::Span<const int64_t>());
+  return made;
+}
+
+void ModuleImporter::Bind(mlir::Operation& op, const HloInstruction* made, bool is_in_tuple) {
+  if (failed()) return;
+  for (const mlir::OpResult result : op.getResults()) {
+    if (!is_in_tuple) {
+      BindResult(result, made);
+    } else if (!result.use_empty()) {
+      BindResult(result, AddElement(op, made, result.getResultNumber()));
+    }
+  }
+}
+
+const HloComputation* ModuleImporter::ScalarFunction(mlir::Operation& op) {
+  std::vector<Shape> shapes;
+  const auto scalar_of = [&](mlir::Type type) {
+    const Shape shape = ShapeOf(op, type);
+    if (!shape.IsArray()) Fail(op, "an array is expected, not ", shape.ToString());
+    return failed() ? Shape() : Shape::Scalar(shape.element_type());
+  };
+  std::string key = NameOf(op);
+  for (const mlir::Type type : op.getOperandTypes()) shapes.push_back(scalar_of(type));
+  const Shape result = scalar_of(op.getResult(0).getType());
+  for (const Shape& shape : shapes) absl::StrAppend(&key, " ", shape.ToString());
+  absl::StrAppend(&key, " ", result.ToString());
+  if (failed()) return nullptr;
+  const HloComputation*& known = scalar_functions_[key];
+  if (known != nullptr) return known;
+  HloComputation* made = module_->AddComputation(UniqueComputationName(NameOf(op)));
+  ImportedOperands parameters;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    parameters.push_back(
+        made->AddParameter(static_cast<int64_t>(i), absl::StrCat("x", i), shapes[i]));
+  }
+  HloInstruction* root =
+      made->AddInstruction(HloOpcode::kCustomCall, "function", result, parameters);
+  root->SetAttribute(AttributeKey::kCustomCallTarget, absl::string_view(NameOf(op)));
+  known = made;
+  return known;
+}
+
+// What the region uses of the values around it, constants apart, in the order of their first use.
+std::vector<mlir::Value> ModuleImporter::CapturesOf(mlir::Operation& /*op*/, mlir::Region& region) {
+  llvm::SetVector<mlir::Value> captures;
+  region.walk([&](mlir::Operation* inner) {
+    for (mlir::Value operand : inner->getOperands()) {
+      if (!region.isAncestor(operand.getParentRegion()) && !IsConstant(operand.getDefiningOp())) {
+        captures.insert(operand);
+      }
+    }
+  });
+  return {captures.begin(), captures.end()};
+}
+
+const HloComputation* ModuleImporter::ImportRegion(mlir::Operation& op, mlir::Region& region,
+                                                   absl::string_view name, Parameters form,
+                                                   Root root,
+                                                   absl::Span<const RegionParameter> parameters,
+                                                   absl::Span<const mlir::Value> captures) {
+  if (failed()) return nullptr;
+  if (!region.hasOneBlock() || region.front().empty()) {
+    Fail(op, "a region of one block is expected");
+    return nullptr;
+  }
+  mlir::Block& block = region.front();
+  if (++depth_ > kMaxParseDepth) Fail(op, "regions are nested more than ", kMaxParseDepth, " deep");
+  for (mlir::Operation& inner : block) {
+    if (!failed()) ImportRegionsOf(inner);
+  }
+  --depth_;
+  if (failed()) return nullptr;
+  Scope scope;
+  scope.computation = module_->AddComputation(UniqueComputationName(name));
+  Scope* const outer = std::exchange(scope_, &scope);
+  std::vector<Shape> shapes;
+  for (const RegionParameter& parameter : parameters) shapes.push_back(ShapeOf(op, parameter.type));
+  const auto name_of = [&](mlir::Value value) {
+    auto argument = mlir::dyn_cast_or_null<mlir::BlockArgument>(value);
+    const absl::string_view text =
+        argument ? places_.NameOf(argument)
+                 : (value && value.getDefiningOp() ? places_.NameOf(*value.getDefiningOp()) : "");
+    if (!text.empty()) return absl::ascii_isdigit(text[0]) ? absl::StrCat("v", text) : ToName(text);
+    return argument ? absl::StrCat("arg", argument.getArgNumber()) : std::string("captured");
+  };
+  if (form == Parameters::kOneTuple) {
+    HloInstruction* state =
+        scope.computation->AddParameter(0, "state", Shape::Tuple(std::move(shapes)));
+    SetPlaceAndMetadata(op, state);
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      HloInstruction* element =
+          AddNamed(op, HloOpcode::kGetTupleElement, name_of(parameters[i].value), {state},
+                   state->shape().tuple_element(static_cast<int64_t>(i)));
+      element->SetAttribute(AttributeKey::kIndex, static_cast<int64_t>(i));
+      scope.values[parameters[i].value] = element;
+    }
+  } else {
+    auto attributes = op.getAttrOfType<mlir::ArrayAttr>("arg_attrs");
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      HloInstruction* parameter = scope.computation->AddParameter(
+          static_cast<int64_t>(i), UniqueName(name_of(parameters[i].value)), shapes[i]);
+      SetPlaceAndMetadata(op, parameter);
+      if (parameters[i].value) scope.values[parameters[i].value] = parameter;
+      if (attributes && i < attributes.size()) {
+        if (auto own = mlir::dyn_cast<mlir::DictionaryAttr>(attributes[i])) {
+          AddShardings(op, own, parameter);
+        }
+      }
+    }
+  }
+  ImportBody(op, block, root, captures);
+  scope_ = outer;
+  return failed() ? nullptr : scope.computation;
+}
+
+void ModuleImporter::ImportBody(mlir::Operation& op, mlir::Block& block, Root root,
+                                absl::Span<const mlir::Value> captures) {
+  for (mlir::Operation& inner : block.without_terminator()) {
+    if (failed()) return;
+    ImportOp(*this, inner);
+  }
+  mlir::Operation& end = block.back();
+  if (end.getName().stripDialect() != "return") Fail(op, "a body ends with a return");
+  ImportedOperands results;
+  for (const mlir::Value value : end.getOperands()) results.push_back(ValueOf(end, value));
+  if (root != Root::kResults) {
+    for (const mlir::Value value : captures) results.push_back(ValueOf(end, value));
+  }
+  if (failed()) return;
+  const bool is_one = results.size() == 1 && root != Root::kState;
+  scope_->computation->SetRoot(is_one ? results[0] : AddTuple(end, results));
+}
+
+// The computations that the regions of an operation become, before the computation that it stands in.
+void ModuleImporter::ImportRegionsOf(mlir::Operation& op) {
+  if (IsFunctionOfElements(op)) {
+    regions_[&op].computations.push_back(ScalarFunction(op));
+    return;
+  }
+  if (op.getNumRegions() == 0) return;
+  ImportedRegions made;
+  const OpRule* rule = FindOpRule(op);
+  const RegionForm form = rule == nullptr ? RegionForm::kNone : rule->form;
+  llvm::SetVector<mlir::Value> together;
+  for (mlir::Region& region : op.getRegions()) {
+    std::vector<mlir::Value> captures = CapturesOf(op, region);
+    together.insert(captures.begin(), captures.end());
+    if (form == RegionForm::kBranches) made.captures.push_back(std::move(captures));
+  }
+  if (form != RegionForm::kBranches) {
+    made.captures.emplace_back(together.begin(), together.end());
+  }
+  if (form == RegionForm::kPlain && !made.captures[0].empty()) {
+    Fail(op, "its region uses a value from around it, for which HLO has no place");
+  }
+  if (form == RegionForm::kReducer || form == RegionForm::kSort || form == RegionForm::kMap) {
+    for (const mlir::Value value : made.captures[0]) {
+      const Shape shape = ShapeOf(op, value.getType());
+      if (!shape.IsScalar()) {
+        Fail(op, "its region uses a value from around it that is no scalar, ", shape.ToString());
+      }
+    }
+  }
+  for (size_t r = 0; form != RegionForm::kNone && r < op.getNumRegions() && !failed(); ++r) {
+    mlir::Region& region = op.getRegion(static_cast<unsigned>(r));
+    const std::vector<mlir::Value>& captures =
+        made.captures[form == RegionForm::kBranches ? r : 0];
+    std::vector<RegionParameter> own;
+    if (!region.empty()) {
+      for (const mlir::BlockArgument argument : region.getArguments()) {
+        own.push_back({argument.getType(), argument});
+      }
+    }
+    std::vector<RegionParameter> parameters;
+    const size_t half = own.size() / 2;
+    // What is captured is as good in one place as in the other: both are the scalar.
+    const auto add_captures = [&](bool is_bound, int copies) {
+      for (const mlir::Value value : captures) {
+        parameters.push_back({value.getType(), is_bound ? value : mlir::Value()});
+        if (copies == 2) parameters.push_back({value.getType(), mlir::Value()});
+      }
+    };
+    if (form == RegionForm::kReducer) {
+      parameters.assign(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(half));
+      add_captures(true, 1);
+      parameters.insert(parameters.end(), own.begin() + static_cast<std::ptrdiff_t>(half), own.end());
+      add_captures(false, 1);
+    } else {
+      parameters = own;
+      add_captures(true, form == RegionForm::kSort ? 2 : 1);
+    }
+    const bool is_tuple = form == RegionForm::kWhile || form == RegionForm::kBranches;
+    const Root root = form == RegionForm::kWhile && r == 1 ? Root::kState
+                      : form == RegionForm::kReducer       ? Root::kResultsAndCaptures
+                                                           : Root::kResults;
+    const absl::string_view kind = View(op.getName().stripDialect());
+    made.computations.push_back(ImportRegion(
+        op, region, absl::StrCat(kind, form == RegionForm::kWhile ? (r == 0 ? "_cond" : "_body") : "_region"),
+        is_tuple ? Parameters::kOneTuple : Parameters::kEach, root, parameters, captures));
+  }
+  regions_[&op] = std::move(made);
+}
+
+// Depth first, each function after those that it calls.
+std::vector<mlir::Operation*> ModuleImporter::FunctionsInCallOrder(mlir::Operation& module) {
+  struct Frame {
+    mlir::Operation* function;
+    std::vector<std::string> callees;
+    size_t next = 0;
+  };
+  std::vector<mlir::Operation*> order;
+  llvm::DenseMap<mlir::Operation*, int> state;  // 1: being gone through; 2: done
+  std::vector<Frame> stack;
+  const auto enter = [&](mlir::Operation* function) {
+    state[function] = 1;
+    Frame& frame = stack.emplace_back(Frame{function, {}});
+    function->walk([&](mlir::Operation* op) {
+      for (std::string& name : CalleesOf(*op)) frame.callees.push_back(std::move(name));
+    });
+  };
+  for (mlir::Operation& function : module.getRegion(0).front()) {
+    if (!Is(function, "func.func") || !HasBody(function) || state[&function] == 2) continue;
+    enter(&function);
+    while (!stack.empty() && !failed()) {
+      Frame& frame = stack.back();
+      if (frame.next == frame.callees.size()) {
+        state[frame.function] = 2;
+        order.push_back(frame.function);
+        stack.pop_back();
+        continue;
+      }
+      const auto callee = functions_.find(frame.callees[frame.next++]);
+      if (callee == functions_.end() || state[callee->second] == 2) continue;
+      if (state[callee->second] == 1) {
+        Fail(*callee->second, "function @", callee->first, " calls itself");
+      } else {
+        enter(callee->second);
+      }
+    }
+  }
+  return order;
+}
+
+void ModuleImporter::ImportFunction(mlir::Operation& function) {
+  std::vector<RegionParameter> parameters;
+  for (const mlir::BlockArgument argument : function.getRegion(0).getArguments()) {
+    parameters.push_back({argument.getType(), argument});
+  }
+  const std::string name = FunctionName(function);
+  computations_[name] = ImportRegion(function, function.getRegion(0), name, Parameters::kEach,
+                                     Root::kResults, parameters, {});
+}
+
+void ModuleImporter::ImportHeader(mlir::Operation& module) {
+  auto name = module.getAttrOfType<mlir::StringAttr>("sym_name");
+  module_ = std::make_unique<HloModule>(name ? ToName(View(name.getValue())) : "module");
+  module_->SetSource(places_.source());
+  const std::pair<llvm::StringRef, absl::string_view> counts[] = {
+      {"mhlo.num_replicas", "replica_count"}, {"mhlo.num_partitions", "num_partitions"}};
+  for (const auto& [from, to] : counts) {
+    auto count = module.getAttrOfType<mlir::IntegerAttr>(from);
+    if (count && count.getValue().sgt(1)) {
+      module_->SetAttribute(to, absl::StrCat(count.getValue().getSExtValue()));
+    }
+  }
+  std::vector<std::string> meshes;
+  for (mlir::Operation& op : module.getRegion(0).front()) {
+    if (!Is(op, "sdy.mesh")) continue;
+    const std::string mesh = AttributeText(op.getAttr("mesh"));
+    meshes.push_back(absl::StrCat(ToName(FunctionName(op)), " = #sdy.mesh", mesh));
+  }
+  if (meshes.empty()) return;
+  const std::string text =
+      absl::StrCat("{xla.sdy.meshes={", absl::StrJoin(meshes, ", "), "}}");
+  Lexer lexer(text);
+  absl::string_view unused;
+  if (lexer.ReadBraces(&unused) && lexer.AtEnd()) module_->SetAttribute("frontend_attributes", text);
+}
+
+absl::StatusOr<std::unique_ptr<HloModule>> ModuleImporter::Import(mlir::Operation& module) {
+  if (!Is(module, "builtin.module") || !HasBody(module)) {
+    Fail(module, "a module with functions is expected");
+    return status_;
+  }
+  ImportHeader(module);
+  mlir::Operation* entry = nullptr;
+  for (mlir::Operation& function : module.getRegion(0).front()) {
+    if (!Is(function, "func.func") || !HasBody(function)) continue;
+    const std::string name = FunctionName(function);
+    if (!functions_.emplace(name, &function).second) Fail(function, "@", name, " is defined twice");
+    auto visibility = function.getAttrOfType<mlir::StringAttr>("sym_visibility");
+    const bool is_public = !visibility || visibility.getValue() != "private";
+    if (name == "main" || (is_public && (entry == nullptr || FunctionName(*entry) != "main"))) {
+      entry = &function;
+    }
+  }
+  for (mlir::Operation* function : FunctionsInCallOrder(module)) {
+    if (!failed()) ImportFunction(*function);
+  }
+  if (!failed() && module_->computations().empty()) Fail(module, "it has no function with a body");
+  if (failed()) return status_;
+  if (entry != nullptr) module_->SetEntry(computations_[FunctionName(*entry)]);
+  return std::move(module_);
+}
+
+absl::StatusOr<std::unique_ptr<HloModule>> ImportWithPlaces(mlir::Operation* module,
+                                                            const TextPlaces& places) {
+  return ModuleImporter(places).Import(*module);
+}
+
+}  // namespace internal
+
+absl::StatusOr<std::unique_ptr<HloModule>> ImportStableHlo(mlir::Operation* module) {
+  return internal::ImportWithPlaces(module, internal::TextPlaces());
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,133 @@
+// The importer (importer.h): functions and regions become computations.
+//
+// A computation comes before those that call it. So each body is gone through twice: first the regions of
+// its operations become computations, then its own instructions are made (op_rules.h).
+//
+// The first error is kept; after it nothing is made any more.
+
+#ifndef XLA_INDEXING_STABLEHLO_MODULE_IMPORTER_H_
+#define XLA_INDEXING_STABLEHLO_MODULE_IMPORTER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "llvm/ADT/DenseMap.h"
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/Region.h"
+#include "mlir/IR/Value.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/stablehlo/text_places.h"
+
+namespace xla_indexing::internal {
+
+using ImportedOperands = std::vector<const HloInstruction*>;
+
+// What the regions of an operation became.
+struct ImportedRegions {
+  std::vector<const HloComputation*> computations;
+  // The values that a region captures: for each of the branches of a conditional, else for all together.
+  std::vector<std::vector<mlir::Value>> captures;
+};
+
+class ModuleImporter {
+ public:
+  explicit ModuleImporter(const TextPlaces& places) : places_(places) {}
+
+  absl::StatusOr<std::unique_ptr<HloModule>> Import(mlir::Operation& module);
+
+  bool failed() const { return !status_.ok(); }
+  template <typename... Parts>
+  void Fail(mlir::Operation& op, const Parts&... parts) {
+    if (!failed()) FailWith(op, absl::StrCat(parts...));
+  }
+
+  // For op_rules.cc. What a value is in the computation that is being made; null after an error.
+  const HloInstruction* ValueOf(mlir::Operation& user, mlir::Value value);
+  Shape ShapeOf(mlir::Operation& op, mlir::Type type);
+  // That of all results: a tuple, unless there is one.
+  Shape ResultShape(mlir::Operation& op);
+  const ImportedRegions& RegionsOf(mlir::Operation& op) { return regions_[&op]; }
+  const HloComputation* FunctionNamed(mlir::Operation& user, absl::string_view name);
+
+  // Adds an instruction for the operation, under its name or, where it is only a step, one of its opcode's.
+  HloInstruction* AddMain(mlir::Operation& op, HloOpcode opcode, const ImportedOperands& operands,
+                          const Shape& shape);
+  HloInstruction* AddStep(mlir::Operation& op, HloOpcode opcode, const ImportedOperands& operands,
+                          const Shape& shape);
+  const HloInstruction* AddElement(mlir::Operation& op, const HloInstruction* tuple, int64_t index);
+  const HloInstruction* AddTuple(mlir::Operation& op, const ImportedOperands& elements);
+  // Broadcasts a scalar to dimensions.
+  const HloInstruction* AddSplat(mlir::Operation& op, const HloInstruction* scalar,
+                                 const Shape& shape);
+  // Lets the result of the operation be `made`, or the results its first elements.
+  void Bind(mlir::Operation& op, const HloInstruction* made, bool is_in_tuple);
+  void BindResult(mlir::OpResult result, const HloInstruction* made) { scope_->values[result] = made; }
+
+  // Makes the computation `name` of a function of scalars: a custom call.
+  const HloComputation* ScalarFunction(mlir::Operation& op);
+
+ private:
+  struct Scope {
+    HloComputation* computation = nullptr;
+    llvm::DenseMap<mlir::Value, const HloInstruction*> values;
+    absl::flat_hash_map<std::string, int64_t> name_counts;
+  };
+  // A parameter of a computation: a value of its region that it is, or a captured one.
+  struct RegionParameter {
+    mlir::Type type;
+    mlir::Value value;
+  };
+  enum class Parameters { kEach, kOneTuple };
+  enum class Root { kResults, kResultsAndCaptures, kState };
+
+  void FailWith(mlir::Operation& op, const std::string& message);
+  std::string UniqueName(const std::string& name);
+  std::string UniqueComputationName(absl::string_view name);
+  HloInstruction* AddNamed(mlir::Operation& op, HloOpcode opcode, const std::string& name,
+                           const ImportedOperands& operands, const Shape& shape);
+  void SetPlaceAndMetadata(mlir::Operation& op, HloInstruction* instruction);
+  void AddShardings(mlir::Operation& op, mlir::DictionaryAttr attributes,
+                    HloInstruction* instruction);
+
+  std::vector<mlir::Operation*> FunctionsInCallOrder(mlir::Operation& module);
+  void ImportFunction(mlir::Operation& function);
+  void ImportHeader(mlir::Operation& module);
+  const HloComputation* ImportRegion(mlir::Operation& op, mlir::Region& region,
+                                     absl::string_view name, Parameters form, Root root,
+                                     absl::Span<const RegionParameter> parameters,
+                                     absl::Span<const mlir::Value> captures);
+  void ImportBody(mlir::Operation& op, mlir::Block& block, Root root,
+                  absl::Span<const mlir::Value> captures);
+  void ImportRegionsOf(mlir::Operation& op);
+  std::vector<mlir::Value> CapturesOf(mlir::Operation& op, mlir::Region& region);
+
+  const TextPlaces& places_;
+  std::unique_ptr<HloModule> module_;
+  absl::Status status_;
+  Scope* scope_ = nullptr;
+  int depth_ = 0;
+  llvm::DenseMap<mlir::Operation*, ImportedRegions> regions_;
+  llvm::DenseMap<mlir::Type, Shape> shapes_;
+  absl::flat_hash_map<std::string, mlir::Operation*> functions_;
+  absl::flat_hash_map<std::string, const HloComputation*> computations_;
+  absl::flat_hash_map<std::string, const HloComputation*> scalar_functions_;
+  absl::flat_hash_map<std::string, int64_t> computation_name_counts_;
+};
+
+// ImportStableHlo (importer.h) of a module that was read from a text.
+absl::StatusOr<std::unique_ptr<HloModule>> ImportWithPlaces(mlir::Operation* module,
+                                                            const TextPlaces& places);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_STABLEHLO_MODULE_IMPORTER_H_

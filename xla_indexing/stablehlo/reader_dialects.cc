@@ -1,0 +1,608 @@
+#include "xla_indexing/stablehlo/reader_dialects.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+using mlir::failed;
+using mlir::failure;
+using mlir::OpAsmParser;
+using mlir::OperationState;
+using mlir::OptionalParseResult;
+using mlir::ParseResult;
+using mlir::succeeded;
+using mlir::success;
+using Argument = OpAsmParser::Argument;
+using Operand = OpAsmParser::UnresolvedOperand;
+
+// What the generic form calls a clause of the pretty form.
+struct Clause {
+  StringRef op;
+  StringRef word;
+  StringRef attribute;
+};
+constexpr Clause kClauses[] = {
+    {"broadcast", "sizes", "broadcast_sizes"},
+    {"broadcast_in_dim", "dims", "broadcast_dimensions"},
+    {"concatenate", "dim", "dimension"},
+    {"convolution", "dim_numbers", "dimension_numbers"},
+    {"convolution", "lhs_dilate", "lhs_dilation"},
+    {"convolution", "pad", "padding"},
+    {"convolution", "reverse", "window_reversal"},
+    {"convolution", "rhs_dilate", "rhs_dilation"},
+    {"convolution", "stride", "window_strides"},
+    {"dot", "precision", "precision_config"},
+    {"dot_general", "precision", "precision_config"},
+    {"dynamic_broadcast_in_dim", "dims", "broadcast_dimensions"},
+    {"dynamic_iota", "dim", "iota_dimension"},
+    {"dynamic_slice", "sizes", "slice_sizes"},
+    {"fft", "length", "fft_length"},
+    {"fft", "type", "fft_type"},
+    {"get_dimension_size", "dim", "dimension"},
+    {"iota", "dim", "iota_dimension"},
+    {"pad", "high", "edge_padding_high"},
+    {"pad", "interior", "interior_padding"},
+    {"pad", "low", "edge_padding_low"},
+    {"reverse", "dims", "dimensions"},
+    {"rng", "distribution", "rng_distribution"},
+    {"rng_bit_generator", "algorithm", "rng_algorithm"},
+    {"set_dimension_size", "dim", "dimension"},
+    {"transpose", "dims", "permutation"},
+};
+
+// Reads the rest of one operation, after its name.
+class ReaderOpParser {
+ public:
+  ReaderOpParser(OpAsmParser& parser, OperationState& state)
+      : p_(parser), state_(state), op_(state.name.stripDialect()) {}
+
+  ParseResult Parse() {
+    const StringRef dialect = state_.name.getDialectNamespace();
+    if (dialect == "sdy") {
+      if (op_ == "mesh") return ParseMesh();
+      if (op_ == "sharding_constraint") return ParseShardingConstraint();
+      if (op_ == "manual_computation") return ParseManualComputation();
+    }
+    if (op_ == "constant") return ParseConstant();
+    if (op_ == "while") return ParseWhile();
+    if (op_ == "reduce") return ParseReduce();
+    return ParseAny();
+  }
+
+  ParseResult ParseFunction();
+
+ private:
+  void Set(StringRef name, mlir::Attribute value) { state_.attributes.set(name, value); }
+  void SetText(StringRef name, const llvm::Twine& text) {
+    Set(name, p_.getBuilder().getStringAttr(text));
+  }
+
+  ParseResult SkipToken();
+  ParseResult ReadText(StringRef* text);
+  ParseResult ReadClause(StringRef word);
+  ParseResult ReadPair(StringRef* first, StringRef* second);
+  ParseResult ReadSlice();
+  ParseResult ReadWindow();
+  ParseResult ReadAttributes();
+  ParseResult ReadTypes(ArrayRef<Operand> operands);
+  ParseResult ReadItem(SmallVector<Operand>* operands);
+
+  ParseResult ParseAny();
+  ParseResult ParseConstant();
+  ParseResult ParseWhile();
+  ParseResult ParseReduce();
+  ParseResult ParseMesh();
+  ParseResult ParseShardingConstraint();
+  ParseResult ParseManualComputation();
+  void AddReducer(StringRef applied);
+
+  OpAsmParser& p_;
+  OperationState& state_;
+  const StringRef op_;
+  int words_ = 0;
+  // The dimension numbers of a dot_general as its generic form has them.
+  std::string dot_;
+};
+
+ParseResult ReaderOpParser::SkipToken() {
+  StringRef word;
+  std::string text;
+  int64_t number = 0;
+  mlir::StringAttr symbol;
+  mlir::Attribute attribute;
+  if (succeeded(p_.parseOptionalComma()) || succeeded(p_.parseOptionalKeyword(&word)) ||
+      succeeded(p_.parseOptionalString(&text)) || succeeded(p_.parseOptionalSymbolName(symbol)) ||
+      succeeded(p_.parseOptionalEqual()) || succeeded(p_.parseOptionalColon()) ||
+      succeeded(p_.parseOptionalArrow()) || succeeded(p_.parseOptionalQuestion())) {
+    return success();
+  }
+  OptionalParseResult result = p_.parseOptionalInteger(number);
+  if (!result.has_value()) result = p_.parseOptionalAttribute(attribute);
+  if (result.has_value()) return *result;
+  return p_.emitError(p_.getCurrentLocation(), "a value was expected");
+}
+
+// The text of one value: a token, or all up to the bracket that closes the first.
+ParseResult ReaderOpParser::ReadText(StringRef* text) {
+  const char* begin = p_.getCurrentLocation().getPointer();
+  int depth = 0;
+  do {
+    if (succeeded(p_.parseOptionalLSquare()) || succeeded(p_.parseOptionalLBrace()) ||
+        succeeded(p_.parseOptionalLess()) || succeeded(p_.parseOptionalLParen())) {
+      ++depth;
+    } else if (depth > 0 &&
+               (succeeded(p_.parseOptionalRSquare()) || succeeded(p_.parseOptionalRBrace()) ||
+                succeeded(p_.parseOptionalGreater()) || succeeded(p_.parseOptionalRParen()))) {
+      --depth;
+    } else if (SkipToken()) {
+      return failure();
+    }
+  } while (depth > 0);
+  const char* end = p_.getCurrentLocation().getPointer();
+  *text = StringRef(begin, end - begin).trim();
+  return success();
+}
+
+// `[0] x [1]`.
+ParseResult ReaderOpParser::ReadPair(StringRef* first, StringRef* second) {
+  if (ReadText(first) || p_.parseKeyword("x")) return failure();
+  return ReadText(second);
+}
+
+// `[1:5, 0:8:2]`.
+ParseResult ReaderOpParser::ReadSlice() {
+  SmallVector<int64_t> starts, limits, strides;
+  const auto read = [&]() -> ParseResult {
+    int64_t start = 0, limit = 0, stride = 1;
+    if (p_.parseInteger(start) || p_.parseColon() || p_.parseInteger(limit)) return failure();
+    if (succeeded(p_.parseOptionalColon()) && p_.parseInteger(stride)) return failure();
+    starts.push_back(start);
+    limits.push_back(limit);
+    strides.push_back(stride);
+    return success();
+  };
+  if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, read)) return failure();
+  Set("start_indices", p_.getBuilder().getDenseI64ArrayAttr(starts));
+  Set("limit_indices", p_.getBuilder().getDenseI64ArrayAttr(limits));
+  Set("strides", p_.getBuilder().getDenseI64ArrayAttr(strides));
+  return success();
+}
+
+// `{stride = [1, 1], pad = [[0, 0], [0, 0]], ..}`.
+ParseResult ReaderOpParser::ReadWindow() {
+  return p_.parseCommaSeparatedList(OpAsmParser::Delimiter::Braces, [&]() -> ParseResult {
+    StringRef word;
+    return ParseResult(failure(p_.parseKeyword(&word) || p_.parseEqual() || ReadClause(word)));
+  });
+}
+
+// What follows `word =`.
+ParseResult ReaderOpParser::ReadClause(StringRef word) {
+  StringRef text, second;
+  if (op_ == "convolution" && word == "window") return ReadWindow();
+  if (op_ == "dot_general" && (word == "batching_dims" || word == "contracting_dims")) {
+    if (ReadPair(&text, &second)) return failure();
+    const StringRef kind = word == "batching_dims" ? "batching" : "contracting";
+    dot_ += (llvm::Twine(dot_.empty() ? "" : ", ") + "lhs_" + kind + "_dimensions = " + text +
+             ", rhs_" + kind + "_dimensions = " + second)
+                .str();
+    return success();
+  }
+  if (op_ == "convolution" && word == "dim_numbers") {
+    // [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]
+    const char* begin = p_.getCurrentLocation().getPointer();
+    if (ReadPair(&text, &second) || p_.parseArrow() || ReadText(&text)) return failure();
+    text = StringRef(begin, text.end() - begin);
+  } else if (ReadText(&text)) {
+    return failure();
+  }
+  if (op_ == "reduce_precision" && word == "format") {
+    // e5m10
+    int64_t exponent = 0, mantissa = 0;
+    if (!text.consume_front("e") || text.consumeInteger(10, exponent) ||
+        !text.consume_front("m") || text.getAsInteger(10, mantissa)) {
+      return p_.emitError(p_.getNameLoc(), "a format such as e5m10 was expected");
+    }
+    Set("exponent_bits", p_.getBuilder().getI32IntegerAttr(static_cast<int32_t>(exponent)));
+    Set("mantissa_bits", p_.getBuilder().getI32IntegerAttr(static_cast<int32_t>(mantissa)));
+    return success();
+  }
+  const auto* clause =
+      llvm::find_if(kClauses, [&](const Clause& c) { return c.op == op_ && c.word == word; });
+  SetText(clause == std::end(kClauses) ? word : clause->attribute, text);
+  return success();
+}
+
+ParseResult ReaderOpParser::ReadAttributes() {
+  mlir::NamedAttrList attributes;
+  if (p_.parseOptionalAttrDict(attributes)) return failure();
+  for (const mlir::NamedAttribute& attribute : attributes) {
+    Set(attribute.getName(), attribute.getValue());
+  }
+  return success();
+}
+
+// `: T`, `: T, U`, `: (T, U) -> V` or `: T, U -> V`. What one type alone stands for is the operation's: it is
+// that of all operands and of the result, but for a few.
+ParseResult ReaderOpParser::ReadTypes(ArrayRef<Operand> operands) {
+  const auto at = p_.getCurrentLocation();
+  if (failed(p_.parseOptionalColon())) {
+    return operands.empty() ? ParseResult(success())
+                            : ParseResult(p_.emitError(at, "types were expected"));
+  }
+  SmallVector<mlir::Type> types;
+  if (p_.parseTypeList(types)) return failure();
+  if (succeeded(p_.parseOptionalArrow())) {
+    SmallVector<mlir::Type> results;
+    const bool is_list = succeeded(p_.parseOptionalLParen());
+    if (p_.parseTypeList(results) || (is_list && p_.parseRParen())) return failure();
+    state_.addTypes(results);
+  } else if (auto function = mlir::dyn_cast<mlir::FunctionType>(types.front())) {
+    state_.addTypes(function.getResults());
+    types.assign(function.getInputs().begin(), function.getInputs().end());
+  } else if (op_ == "select" && types.size() == 2 && operands.size() == 3) {
+    state_.addTypes(types[1]);
+    types.push_back(types[1]);
+  } else if (op_ == "return") {
+  } else {
+    state_.addTypes(types);
+    auto tuple = mlir::dyn_cast<mlir::TupleType>(types.front());
+    auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(types.front());
+    auto complex =
+        tensor ? mlir::dyn_cast<mlir::ComplexType>(tensor.getElementType()) : mlir::ComplexType();
+    if (op_ == "tuple" && tuple) {
+      types.assign(tuple.begin(), tuple.end());
+    } else if (types.size() == 1) {
+      if (op_ == "complex" && complex) types[0] = tensor.clone(complex.getElementType());
+      const mlir::Type type = types[0];
+      types.assign(operands.size(), type);
+    }
+  }
+  return p_.resolveOperands(operands, types, at, state_.operands);
+}
+
+// One of what stands between commas.
+ParseResult ReaderOpParser::ReadItem(SmallVector<Operand>* operands) {
+  Operand operand;
+  const OptionalParseResult result = p_.parseOptionalOperand(operand);
+  if (result.has_value()) {
+    if (*result) return failure();
+    operands->push_back(operand);
+    if (op_ == "slice") return ReadSlice();
+    if (op_ == "get_tuple_element" && succeeded(p_.parseOptionalLSquare())) {
+      int64_t index = 0;
+      if (p_.parseInteger(index) || p_.parseRSquare()) return failure();
+      Set("index", p_.getBuilder().getI32IntegerAttr(static_cast<int32_t>(index)));
+    }
+    return success();
+  }
+  StringRef word;
+  if (p_.parseKeyword(&word)) return failure();
+  if (succeeded(p_.parseOptionalEqual())) return ReadClause(word);
+  // compare LT, %a, %b, FLOAT
+  SetText(words_++ == 0 ? "comparison_direction" : "compare_type", word);
+  return success();
+}
+
+ParseResult ReaderOpParser::ParseAny() {
+  SmallVector<Operand> operands;
+  mlir::StringAttr symbol;
+  std::string text;
+  if (succeeded(p_.parseOptionalSymbolName(symbol))) {
+    if (op_ == "call") {
+      Set("callee", mlir::FlatSymbolRefAttr::get(symbol));
+    } else {
+      Set("call_target_name", symbol);
+    }
+  } else if (succeeded(p_.parseOptionalString(&text))) {
+    SetText("name", text);
+  }
+  if (succeeded(p_.parseOptionalLParen()) && failed(p_.parseOptionalRParen())) {
+    do {
+      if (ReadItem(&operands)) return failure();
+    } while (succeeded(p_.parseOptionalComma()));
+    if (p_.parseRParen()) return failure();
+  }
+  // What follows is an item, unless it is the dictionary of attributes, the types or the end.
+  Operand first;
+  StringRef word;
+  const OptionalParseResult result = p_.parseOptionalOperand(first);
+  bool more = true;
+  if (result.has_value()) {
+    if (*result) return failure();
+    operands.push_back(first);
+    if (op_ == "slice") {
+      if (ReadSlice()) return failure();
+    } else if (op_ == "get_tuple_element") {
+      int64_t index = 0;
+      if (p_.parseLSquare() || p_.parseInteger(index) || p_.parseRSquare()) return failure();
+      Set("index", p_.getBuilder().getI32IntegerAttr(static_cast<int32_t>(index)));
+    }
+  } else if (succeeded(p_.parseOptionalKeyword(&word))) {
+    if (succeeded(p_.parseOptionalEqual())) {
+      if (ReadClause(word)) return failure();
+    } else {
+      SetText(words_++ == 0 ? "comparison_direction" : "compare_type", word);
+    }
+  } else {
+    more = false;
+  }
+  while (more && succeeded(p_.parseOptionalComma())) {
+    if (ReadItem(&operands)) return failure();
+  }
+  if (op_ == "dot_general") SetText("dot_dimension_numbers", "dot<" + llvm::Twine(dot_) + ">");
+  if (ReadAttributes()) return failure();
+  return ReadTypes(operands);
+}
+
+ParseResult ReaderOpParser::ParseConstant() {
+  mlir::Attribute value;
+  if (ReadAttributes()) return failure();
+  const auto at = p_.getCurrentLocation();
+  if (p_.parseAttribute(value)) return failure();
+  auto typed = mlir::dyn_cast<mlir::TypedAttr>(value);
+  if (!typed) return p_.emitError(at, "a value with a type was expected");
+  Set("value", value);
+  state_.addTypes(typed.getType());
+  return success();
+}
+
+// (%iterArg = %c, ..) : T, .. attributes {..} cond {..} do {..}
+ParseResult ReaderOpParser::ParseWhile() {
+  SmallVector<Argument> arguments;
+  SmallVector<Operand> initial;
+  SmallVector<mlir::Type> types;
+  const auto at = p_.getCurrentLocation();
+  const auto read = [&]() -> ParseResult {
+    return ParseResult(failure(p_.parseArgument(arguments.emplace_back()) || p_.parseEqual() ||
+                               p_.parseOperand(initial.emplace_back())));
+  };
+  if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, read)) return failure();
+  if (!arguments.empty() && (p_.parseColon() || p_.parseTypeList(types))) return failure();
+  if (p_.resolveOperands(initial, types, at, state_.operands)) return failure();
+  for (size_t i = 0; i < arguments.size(); ++i) arguments[i].type = types[i];
+  state_.addTypes(types);
+  if (p_.parseOptionalAttrDictWithKeyword(state_.attributes) || p_.parseKeyword("cond") ||
+      p_.parseRegion(*state_.addRegion(), arguments) || p_.parseKeyword("do")) {
+    return failure();
+  }
+  return p_.parseRegion(*state_.addRegion(), arguments);
+}
+
+// The region of a reduction that is written `applies stablehlo.add`.
+void ReaderOpParser::AddReducer(StringRef applied) {
+  auto* block = new mlir::Block();
+  state_.addRegion()->push_back(block);
+  SmallVector<mlir::Value> arguments;
+  SmallVector<mlir::Type> types;
+  if (!state_.operands.empty()) types.push_back(state_.operands.back().getType());
+  for (int i = 0; i < 2; ++i) {
+    for (const mlir::Type type : types) {
+      arguments.push_back(block->addArgument(type, state_.location));
+    }
+  }
+  OperationState apply(state_.location, applied, arguments, types, {});
+  mlir::Operation* result = mlir::Operation::create(apply);
+  block->push_back(result);
+  OperationState end(state_.location, "stablehlo.return", result->getResults(), {}, {});
+  block->push_back(mlir::Operation::create(end));
+}
+
+// (%a init: %b), .. applies OP across dimensions = [..] : types, or
+// (%a init: %b), .. across dimensions = [..] : types reducer(%x: T, %y: T) .. {..}
+ParseResult ReaderOpParser::ParseReduce() {
+  SmallVector<Operand> operands, initial;
+  do {
+    if (p_.parseLParen() || p_.parseOperand(operands.emplace_back()) || p_.parseKeyword("init") ||
+        p_.parseColon() || p_.parseOperand(initial.emplace_back()) || p_.parseRParen()) {
+      return failure();
+    }
+  } while (succeeded(p_.parseOptionalComma()));
+  operands.append(initial.begin(), initial.end());
+  StringRef applied, dimensions;
+  if (succeeded(p_.parseOptionalKeyword("applies")) && p_.parseKeyword(&applied)) return failure();
+  if (p_.parseKeyword("across") || p_.parseKeyword("dimensions") || p_.parseEqual() ||
+      ReadText(&dimensions) || ReadAttributes() || ReadTypes(operands)) {
+    return failure();
+  }
+  SetText("dimensions", dimensions);
+  if (!applied.empty()) {
+    AddReducer(applied);
+    return success();
+  }
+  if (p_.parseKeyword("reducer")) return failure();
+  // A pair for each operand; the region has the first of all pairs first.
+  SmallVector<Argument> firsts, seconds;
+  while (succeeded(p_.parseOptionalLParen())) {
+    if (p_.parseArgument(firsts.emplace_back(), /*allowType=*/true) || p_.parseComma() ||
+        p_.parseArgument(seconds.emplace_back(), /*allowType=*/true) || p_.parseRParen()) {
+      return failure();
+    }
+  }
+  firsts.append(seconds.begin(), seconds.end());
+  return p_.parseRegion(*state_.addRegion(), firsts);
+}
+
+// @mesh = <["x"=8]> {..}
+ParseResult ReaderOpParser::ParseMesh() {
+  mlir::StringAttr name;
+  StringRef text;
+  if (p_.parseSymbolName(name) || p_.parseEqual() || ReadText(&text)) return failure();
+  Set("sym_name", name);
+  SetText("mesh", text);
+  return ReadAttributes();
+}
+
+// %a <@mesh, [{}]> : T
+ParseResult ReaderOpParser::ParseShardingConstraint() {
+  Operand operand;
+  StringRef text;
+  if (p_.parseOperand(operand) || ReadText(&text) || ReadAttributes()) return failure();
+  SetText("sharding", text);
+  return ReadTypes(operand);
+}
+
+// (%a, ..) in_shardings=[..] out_shardings=[..] manual_axes={..} (%b: T, ..) {..} : types
+ParseResult ReaderOpParser::ParseManualComputation() {
+  SmallVector<Operand> operands;
+  SmallVector<Argument> arguments;
+  if (p_.parseOperandList(operands, OpAsmParser::Delimiter::Paren)) return failure();
+  for (const char* word : {"in_shardings", "out_shardings", "manual_axes"}) {
+    StringRef text;
+    if (p_.parseKeyword(word) || p_.parseEqual() || ReadText(&text)) return failure();
+    SetText(word, text);
+  }
+  if (p_.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true) ||
+      p_.parseRegion(*state_.addRegion(), arguments) || ReadAttributes()) {
+    return failure();
+  }
+  return ReadTypes(operands);
+}
+
+// public @main(%arg0: T {..}, ..) -> (T {..}, ..) attributes {..} {..}
+ParseResult ReaderOpParser::ParseFunction() {
+  mlir::StringAttr name;
+  StringRef visibility;
+  if (succeeded(p_.parseOptionalKeyword(&visibility, {"public", "private", "nested"}))) {
+    SetText("sym_visibility", visibility);
+  }
+  if (p_.parseSymbolName(name)) return failure();
+  Set("sym_name", name);
+  SmallVector<Argument> arguments;
+  SmallVector<mlir::Type> inputs, results;
+  SmallVector<mlir::Attribute> input_attributes, result_attributes;
+  const auto read_argument = [&]() -> ParseResult {
+    Argument argument;
+    const OptionalParseResult given =
+        p_.parseOptionalArgument(argument, /*allowType=*/true, /*allowAttrs=*/true);
+    mlir::NamedAttrList attributes;
+    mlir::Type type;
+    if (given.has_value()) {
+      if (*given) return failure();
+      arguments.push_back(argument);
+      inputs.push_back(argument.type);
+      input_attributes.push_back(argument.attrs ? argument.attrs
+                                                : p_.getBuilder().getDictionaryAttr({}));
+      return success();
+    }
+    if (p_.parseType(type) || p_.parseOptionalAttrDict(attributes)) return failure();
+    inputs.push_back(type);
+    input_attributes.push_back(attributes.getDictionary(p_.getContext()));
+    return success();
+  };
+  const auto read_result = [&]() -> ParseResult {
+    mlir::NamedAttrList attributes;
+    if (p_.parseType(results.emplace_back()) || p_.parseOptionalAttrDict(attributes)) {
+      return failure();
+    }
+    result_attributes.push_back(attributes.getDictionary(p_.getContext()));
+    return success();
+  };
+  if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, read_argument)) return failure();
+  if (succeeded(p_.parseOptionalArrow())) {
+    const auto at = p_.getCurrentLocation();
+    mlir::Type one;
+    const OptionalParseResult single = p_.parseOptionalType(one);
+    if (single.has_value()) {
+      if (*single) return failure();
+      results.push_back(one);
+    } else if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, read_result)) {
+      return p_.emitError(at, "the types of the results were expected");
+    }
+  }
+  Set("function_type", mlir::TypeAttr::get(p_.getBuilder().getFunctionType(inputs, results)));
+  Set("arg_attrs", p_.getBuilder().getArrayAttr(input_attributes));
+  Set("res_attrs", p_.getBuilder().getArrayAttr(result_attributes));
+  if (p_.parseOptionalAttrDictWithKeyword(state_.attributes)) return failure();
+  const OptionalParseResult body = p_.parseOptionalRegion(*state_.addRegion(), arguments);
+  return body.has_value() ? *body : ParseResult(success());
+}
+
+}  // namespace
+
+// The one operation that is registered: calls and returns in its body need no prefix.
+class ReaderFuncOp
+    : public mlir::Op<ReaderFuncOp, mlir::OpTrait::OneRegion, mlir::OpTrait::ZeroOperands,
+                      mlir::OpTrait::ZeroResults, mlir::OpTrait::IsIsolatedFromAbove,
+                      mlir::OpAsmOpInterface::Trait> {
+ public:
+  using Op::Op;
+  static StringRef getOperationName() { return "func.func"; }
+  static ArrayRef<StringRef> getAttributeNames() { return {}; }
+  static StringRef getDefaultDialect() { return "func"; }
+  static ParseResult parse(OpAsmParser& parser, OperationState& state) {
+    return ReaderOpParser(parser, state).ParseFunction();
+  }
+  void print(mlir::OpAsmPrinter& printer) { printer.printGenericOp(getOperation()); }
+};
+
+enum class ReaderNamespace { kStableHlo, kChlo, kShardy, kFunc };
+
+template <ReaderNamespace kNamespace>
+class ReaderDialect : public mlir::Dialect {
+ public:
+  static StringRef getDialectNamespace() {
+    switch (kNamespace) {
+      case ReaderNamespace::kStableHlo:
+        return "stablehlo";
+      case ReaderNamespace::kChlo:
+        return "chlo";
+      case ReaderNamespace::kShardy:
+        return "sdy";
+      case ReaderNamespace::kFunc:
+        return "func";
+    }
+    return "";
+  }
+
+  explicit ReaderDialect(mlir::MLIRContext* context)
+      : Dialect(getDialectNamespace(), context, mlir::TypeID::get<ReaderDialect>()) {
+    allowUnknownOperations();
+    allowUnknownTypes();
+    if constexpr (kNamespace == ReaderNamespace::kFunc) addOperations<ReaderFuncOp>();
+  }
+
+  std::optional<ParseOpHook> getParseOperationHook(StringRef /*name*/) const override {
+    return ParseOpHook([](OpAsmParser& parser, OperationState& state) {
+      return ReaderOpParser(parser, state).Parse();
+    });
+  }
+
+  mlir::Attribute parseAttribute(mlir::DialectAsmParser& parser, mlir::Type type) const override {
+    return mlir::OpaqueAttr::get(mlir::StringAttr::get(getContext(), getDialectNamespace()),
+                                 parser.getFullSymbolSpec(),
+                                 type ? type : mlir::NoneType::get(getContext()));
+  }
+
+  mlir::Type parseType(mlir::DialectAsmParser& parser) const override {
+    return mlir::OpaqueType::get(mlir::StringAttr::get(getContext(), getDialectNamespace()),
+                                 parser.getFullSymbolSpec());
+  }
+};
+
+void RegisterReaderDialects(mlir::DialectRegistry* registry) {
+  registry->insert<ReaderDialect<ReaderNamespace::kStableHlo>, ReaderDialect<ReaderNamespace::kChlo>,
+                   ReaderDialect<ReaderNamespace::kShardy>, ReaderDialect<ReaderNamespace::kFunc>>();
+}
+
+}  // namespace xla_indexing::internal
