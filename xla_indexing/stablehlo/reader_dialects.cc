@@ -520,14 +520,12 @@ ParseResult ReaderOpParser::ParseFunction() {
   };
   if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, read_argument)) return failure();
   if (succeeded(p_.parseOptionalArrow())) {
-    const auto at = p_.getCurrentLocation();
-    mlir::Type one;
-    const OptionalParseResult single = p_.parseOptionalType(one);
-    if (single.has_value()) {
-      if (*single) return failure();
-      results.push_back(one);
-    } else if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, read_result)) {
-      return p_.emitError(at, "the types of the results were expected");
+    if (failed(p_.parseOptionalLParen())) {
+      if (p_.parseType(results.emplace_back())) return failure();
+    } else if (failed(p_.parseOptionalRParen())) {
+      if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::None, read_result) || p_.parseRParen()) {
+        return failure();
+      }
     }
   }
   Set("function_type", mlir::TypeAttr::get(p_.getBuilder().getFunctionType(inputs, results)));
