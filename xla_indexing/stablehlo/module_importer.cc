@@ -408,11 +408,11 @@ const HloComputation* ModuleImporter::ImportRegion(mlir::Operation& op, mlir::Re
 
 void ModuleImporter::ImportBody(mlir::Operation& op, mlir::Block& block, Root root,
                                 absl::Span<const mlir::Value> captures) {
-  for (mlir::Operation& inner : block.without_terminator()) {
-    if (failed()) return;
-    ImportOp(*this, inner);
-  }
   mlir::Operation& end = block.back();
+  for (mlir::Operation& inner : block) {
+    if (failed()) return;
+    if (&inner != &end) ImportOp(*this, inner);
+  }
   if (end.getName().stripDialect() != "return") Fail(op, "a body ends with a return");
   ImportedOperands results;
   for (const mlir::Value value : end.getOperands()) results.push_back(ValueOf(end, value));

@@ -194,6 +194,17 @@ void ImportDynamic(ImportedOp& call) {
   BindMain(call, made);
 }
 
+// HLO leaves it open what a dimension is that is batching and indexed; StableHLO has none.
+void ImportGather(ImportedOp& call) {
+  const Ints batching = call.attributes.Ints("dimension_numbers.operand_batching_dims");
+  for (const int64_t dim : call.attributes.Ints("dimension_numbers.start_index_map")) {
+    if (std::find(batching.begin(), batching.end(), dim) == batching.end()) continue;
+    return call.importer.Fail(call.op, "dimension ", dim,
+                              " is in start_index_map and in operand_batching_dims");
+  }
+  ImportPlain(call);
+}
+
 // ---- Functions of each element.
 
 void ImportSquare(ImportedOp& call) {
@@ -811,7 +822,8 @@ const std::vector<OpRule>& OpRules() {
         {Key::kStartIndicesBatchingDims, "dimension_numbers.start_indices_batching_dims", true},
         {Key::kIndexVectorDim, "dimension_numbers.index_vector_dim"},
         {Key::kSliceSizes, "slice_sizes"},
-        {Key::kIndicesAreSorted, "indices_are_sorted", true}}},
+        {Key::kIndicesAreSorted, "indices_are_sorted", true}},
+       ImportGather},
       {"get_dimension_size", kGetDimensionSize, 1, 1, {{Key::kDimensions, "dimension"}}},
       {"get_tuple_element", kGetTupleElement, 1, 1, {{Key::kIndex, "index"}}},
       {"if", kConditional, 1, 0, {}, ImportConditional, Form::kBranches, 2},

@@ -136,8 +136,7 @@ absl::StatusOr<Literal> LiteralOfAttribute(mlir::Attribute value, const Shape& s
     if (mlir::isa_and_nonnull<mlir::ElementsAttr>(value)) return Literal::Elided(shape);
     return absl::InvalidArgumentError("the value of a constant is no array of numbers");
   }
-  absl::StatusOr<Literal> literal =
-      dense.isSplat() ? Literal::Splat(shape) : Literal::Zeros(shape);
+  absl::StatusOr<Literal> literal = Literal::Zeros(shape);
   if (!literal.ok()) return literal;
   const int64_t stored = dense.isSplat() ? 1 : *count;
   if (shape.element_type() == ElementType::kPred) {

@@ -9,15 +9,16 @@ absl::string_view HelpText() {
 
 reads HLO ('-' reads standard input) and prints indexing maps: for each operand of an instruction,
 which of its elements an element of the output is computed from. A FILE is, by its content and not
-its name, HLO text, of several modules where lines '// -----' separate them, or a serialized
-HloModuleProto or HloProto of one, or either compressed by gzip; of at most 2^30 bytes.
+its name, HLO text, of several modules where lines '// -----' separate them, a module of StableHLO
+text, or a serialized HloModuleProto or HloProto of one, or any compressed by gzip; of at most 2^30
+bytes.
 
 What is analysed
   (nothing given)        the ROOT of the ENTRY computation of every module; a fusion or call is
                          looked into
   --instruction=NAME     the instruction of that name, in every computation that has one;
                          --computation=C beside it picks the one in C. 'all': every instruction of
-                         every computation (of C)
+                         every computation (of C). In StableHLO '%5' is what is called so there
   --computation=NAME     alone: that computation taken as one fusion, maps between its ROOT and its
                          parameters
   --fuse                 the same for the ENTRY computation
@@ -69,8 +70,8 @@ How it is printed
                                        contractions go over among them
                          utilization   how many elements of each operand are read, how often, and
                                        bytes; a line below the maps, and totals of computations
-  --emit=hlo             of --query=indices: instead of the maps, the modules with gathers and
-                         scatters written as what they are
+  --emit=hlo             instead of the maps, the modules as HLO text; of --query=indices, with
+                         gathers and scatters written as what they are
   --tile_sizes=A,B,..    of --query=tiling: sizes, one for each dimension of the output (of the
                          operand, for --direction=input-to-output), or by name (d0=64,d1=64,k=32):
                          the first tile as numbers, and the graph of tiles, with loops, what is

@@ -100,7 +100,8 @@ TEST(CommandLine, BroadcastTakesShapesForFiles) {
   EXPECT_EQ(Parse({"--broadcast", "--broadcast=false", "m.hlo"})->action,
             CommandLine::Action::kPrintIndexing);
   EXPECT_THAT(Error({"--broadcast"}), HasSubstr("--broadcast needs a SHAPE"));
-  EXPECT_THAT(Error({"m.hlo", "--emit=hlo"}), HasSubstr("--emit prints what --broadcast"));
+  EXPECT_EQ(Parse({"m.hlo", "--emit=hlo"})->action, CommandLine::Action::kRewrite);
+  EXPECT_THAT(Error({"m.hlo", "--emit=promoted-hlo"}), HasSubstr("prints what --broadcast builds"));
   for (const absl::string_view other : {"--instruction=x", "--direction=both", "--simplify=always",
                                         "--map=-", "--summary", "--exact", "--operand_id=0"}) {
     EXPECT_THAT(Error({"--broadcast", "f32[]", other}), HasSubstr("--broadcast says how")) << other;

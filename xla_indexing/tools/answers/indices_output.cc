@@ -126,6 +126,10 @@ int PrintRewrittenModules(const CommandLine& line) {
     for (const ReadModule& read : ReadModules(*std::move(source))) {
       for (const std::string& error : read.errors) fail(error);
       if (read.module == nullptr) continue;
+      if (!line.queries.indices) {
+        WriteOutput(read.module->ToString());
+        continue;
+      }
       mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
       const auto rewritten = RewriteIndices(*read.module, &context);
       if (rewritten.ok()) {

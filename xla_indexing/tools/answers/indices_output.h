@@ -25,7 +25,7 @@ void AppendIndices(const InstructionIndices& indices, std::string* out);
 // An object, after a comma where it is not the first.
 void AppendIndicesJson(const InstructionIndices& indices, std::string* objects);
 
-// Prints the modules of the files, rewritten. Returns the exit code.
+// Prints the modules of the files as HLO text; where the query is for indices, rewritten. Returns the exit code.
 int PrintRewrittenModules(const CommandLine& line);
 
 }  // namespace xla_indexing

@@ -498,7 +498,7 @@ absl::Status CheckRewriteLine(const CommandLine& line) {
   if (AsksForHlo(without_query) || others.Any() || line.format != OutputFormat::kText ||
       line.explain || line.keep_variables || line.compare || !line.map_file.empty()) {
     return absl::InvalidArgumentError(
-        "--emit=hlo with --query=indices prints whole modules; no other flag goes with them");
+        "--emit=hlo prints whole modules; no other flag but --query=indices goes with it");
   }
   if (line.files.empty()) return absl::InvalidArgumentError("no FILE is given");
   return absl::OkStatus();
@@ -513,15 +513,13 @@ absl::Status CheckLine(CommandLine* line) {
   if (absl::c_linear_search(line->files, "")) {
     return absl::InvalidArgumentError("a FILE has an empty name");
   }
-  if (line->emit == EmitMode::kHlo && line->queries.indices) {
+  if (line->emit == EmitMode::kHlo) {
     line->action = CommandLine::Action::kRewrite;
     return CheckRewriteLine(*line);
   }
   if (line->emit != EmitMode::kNothing) {
     return absl::InvalidArgumentError(
-        "--emit prints what --broadcast builds, or --emit=hlo what --query=indices finds; neither "
-        "is "
-        "given");
+        "--emit=promoted-hlo prints what --broadcast builds, which is not given");
   }
   if (!line->picture_file.empty()) {
     line->action = CommandLine::Action::kPicture;

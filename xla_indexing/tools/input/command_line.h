@@ -38,7 +38,7 @@ enum class SimplifyMode {
 
 enum class EmitMode {
   kNothing,
-  kHlo,          // The broadcast as reshape and broadcast; with a query for indices, as they are.
+  kHlo,          // The broadcast as reshape and broadcast; of files, their modules.
   kPromotedHlo,  // As PyTorch/XLA promotes shapes.
 };
 
@@ -85,7 +85,7 @@ struct CommandLine {
     kCompare,        // two computations of the HLO in `files`
     kPicture,        // of one thing in the HLO in `files`
     kReport,         // what the kernels of the HLO in `files` move
-    kRewrite,        // the HLO in `files`, with gathers and scatters as what their indices say
+    kRewrite,        // the HLO in `files` itself, or with gathers and scatters as what their indices say
   };
 
   Action action = Action::kPrintIndexing;

@@ -2,15 +2,34 @@
 
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "xla_indexing/query/aliases.h"
 
 namespace xla_indexing {
 namespace {
 
+// The instruction that a module of StableHLO calls `%5`: the last whose name ends so, `add.5` (those that are
+// steps to it come before it). No name of HLO text is a number.
+const HloInstruction* FindNumbered(const HloComputation& computation, absl::string_view number) {
+  const bool is_number = absl::c_all_of(number, absl::ascii_isdigit);
+  const HloInstruction* found = nullptr;
+  for (const HloInstruction* instruction : computation.instructions()) {
+    if (is_number && absl::EndsWith(instruction->name(), absl::StrCat(".", number))) {
+      found = instruction;
+    }
+  }
+  return found;
+}
+
 void AddInstructions(const HloComputation& computation, const CommandLine& line,
                      std::vector<Subject>* subjects) {
   if (!line.all_instructions) {
     const HloInstruction* instruction = computation.FindInstruction(*line.instruction);
+    if (instruction == nullptr) instruction = FindNumbered(computation, *line.instruction);
     if (instruction != nullptr) subjects->push_back({instruction});
     return;
   }
