@@ -23,6 +23,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "xla_indexing/hlo/types/attribute_values.h"
+#include "xla_indexing/hlo/types/layout.h"
 #include "xla_indexing/stablehlo/shapes.h"
 
 namespace xla_indexing::internal {
@@ -709,8 +710,46 @@ std::string AliasesText(mlir::Attribute attribute) {
   return aliases.empty() ? "" : absl::StrCat("{", absl::StrJoin(aliases, ", "), "}");
 }
 
+// The shape with the layout that one of `operand_layouts`, `result_layouts` says.
+Shape WithLayout(ImportedOp& call, Shape shape, mlir::Attribute layout) {
+  auto dims = mlir::dyn_cast<mlir::DenseIntElementsAttr>(layout);
+  if (!shape.IsArray() || !dims || dims.getNumElements() != shape.rank()) {
+    if (shape.IsArray()) call.importer.Fail(call.op, "a layout does not fit ", shape.ToString());
+    return shape;
+  }
+  Layout given;
+  for (const llvm::APInt& dim : dims.getValues<llvm::APInt>()) {
+    given.minor_to_major.push_back(dim.getSExtValue());
+  }
+  shape.SetLayout(std::move(given));
+  return shape;
+}
+
 void ImportCustomCall(ImportedOp& call) {
-  HloInstruction* made = AddMainOf(call, call.operands, call.shape);
+  Shape shape = call.shape;
+  auto results = mlir::dyn_cast_or_null<mlir::ArrayAttr>(call.attributes.Find("result_layouts"));
+  if (results && results.size() == call.op.getNumResults()) {
+    if (shape.IsTuple()) {
+      std::vector<Shape> shapes;
+      for (size_t i = 0; i < results.size(); ++i) {
+        shapes.push_back(WithLayout(call, shape.tuple_element(static_cast<int64_t>(i)), results[i]));
+      }
+      shape = Shape::Tuple(std::move(shapes));
+    } else {
+      shape = WithLayout(call, shape, results[0]);
+    }
+  }
+  HloInstruction* made = AddMainOf(call, call.operands, shape);
+  auto operands = mlir::dyn_cast_or_null<mlir::ArrayAttr>(call.attributes.Find("operand_layouts"));
+  if (operands && operands.size() == call.operands.size()) {
+    std::vector<std::string> texts;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      Shape of_operand = call.operands[i]->shape();
+      texts.push_back(WithLayout(call, of_operand, operands[i]).ToString());
+    }
+    made->SetTextAttribute("operand_layout_constraints",
+                           absl::StrCat("{", absl::StrJoin(texts, ", "), "}"));
+  }
   const std::string target = call.attributes.Text("call_target_name");
   made->SetAttribute(Key::kCustomCallTarget, absl::string_view(target));
   if (call.attributes.Bool("has_side_effect")) {
