@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "llvm/ADT/APInt.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -22,6 +23,7 @@ namespace {
 
 constexpr size_t kMaxInts = size_t{1} << 20;
 constexpr int kMaxAttributeDepth = 8;
+constexpr int kMaxPrintedParts = 1 << 12;
 constexpr size_t kShownText = 60;
 
 llvm::StringRef ToRef(absl::string_view text) { return {text.data(), text.size()}; }
@@ -80,6 +82,19 @@ bool AddIntsOfText(absl::string_view text, std::vector<int64_t>* ints) {
   return i >= text.size();
 }
 
+// Takes from `budget` what an attribute has. One may name the same array twice, and so on: its text is then much
+// longer than that which it was read from.
+bool IsWithin(mlir::Attribute attribute, int depth, int* budget) {
+  if (--*budget < 0 || depth > kMaxAttributeDepth) return false;
+  if (auto array = mlir::dyn_cast<mlir::ArrayAttr>(attribute)) {
+    return llvm::all_of(array, [&](mlir::Attribute of) { return IsWithin(of, depth + 1, budget); });
+  }
+  auto dictionary = mlir::dyn_cast<mlir::DictionaryAttr>(attribute);
+  return !dictionary || llvm::all_of(dictionary, [&](mlir::NamedAttribute of) {
+    return IsWithin(of.getValue(), depth + 1, budget);
+  });
+}
+
 }  // namespace
 
 std::string AttributeText(mlir::Attribute attribute) {
@@ -87,7 +102,8 @@ std::string AttributeText(mlir::Attribute attribute) {
   if (auto opaque = mlir::dyn_cast_or_null<mlir::OpaqueAttr>(attribute)) {
     return opaque.getAttrData().str();
   }
-  if (attribute == nullptr) return "";
+  int budget = kMaxPrintedParts;
+  if (attribute == nullptr || !IsWithin(attribute, 0, &budget)) return "";
   // `#stablehlo.kind<..>` or `#stablehlo<kind WORD>`. Builtin attributes begin otherwise.
   std::string printed;
   llvm::raw_string_ostream stream(printed);

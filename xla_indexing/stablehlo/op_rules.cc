@@ -22,6 +22,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "xla_indexing/hlo/text/parts/lexer.h"
 #include "xla_indexing/hlo/types/attribute_values.h"
 #include "xla_indexing/hlo/types/layout.h"
 #include "xla_indexing/stablehlo/shapes.h"
@@ -713,8 +714,8 @@ std::string AliasesText(mlir::Attribute attribute) {
 // The shape with the layout that one of `operand_layouts`, `result_layouts` says.
 Shape WithLayout(ImportedOp& call, Shape shape, mlir::Attribute layout) {
   auto dims = mlir::dyn_cast<mlir::DenseIntElementsAttr>(layout);
-  if (!shape.IsArray() || !dims || dims.getNumElements() != shape.rank()) {
-    if (shape.IsArray()) call.importer.Fail(call.op, "a layout does not fit ", shape.ToString());
+  if (!shape.IsArray() || shape.rank() == 0 || !dims || dims.getNumElements() != shape.rank()) {
+    if (shape.IsArray() && shape.rank() > 0) call.importer.Fail(call.op, "a layout does not fit ", shape.ToString());
     return shape;
   }
   Layout given;
@@ -762,7 +763,8 @@ void ImportCustomCall(ImportedOp& call) {
   const absl::string_view versions[] = {"", "API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING",
                                         "API_VERSION_STATUS_RETURNING_UNIFIED",
                                         "API_VERSION_TYPED_FFI"};
-  const int64_t version = call.attributes.Int("api_version").value_or(1);
+  const int64_t version = call.attributes.Int("api_version")
+                              .value_or(call.attributes.Find("mhlo.backend_config") ? 4 : 1);
   if (version > 1 && version <= 4) {
     made->SetTextAttribute("api_version", versions[version]);
   }
@@ -775,12 +777,17 @@ void ImportCustomCall(ImportedOp& call) {
   }
   if (call.importer.failed()) return;
   if (!called.empty()) made->SetAttribute(Key::kCalledComputations, absl::MakeConstSpan(called));
-  if (call.attributes.Has("backend_config") &&
-      mlir::isa<mlir::StringAttr>(call.attributes.Find("backend_config"))) {
-    const std::string config = call.attributes.Text("backend_config");
-    if (!config.empty()) {
-      made->SetTextAttribute("backend_config", absl::StrCat("\"", absl::CEscape(config), "\""));
-    }
+  // A string, or the attributes of a typed interface.
+  mlir::Attribute given = call.attributes.Find("mhlo.backend_config");
+  if (!given) given = call.attributes.Find("backend_config");
+  const bool is_typed = mlir::isa_and_nonnull<mlir::DictionaryAttr>(given);
+  const std::string config = AttributeText(given);
+  Lexer lexer(config);
+  absl::string_view unused;
+  if (is_typed && lexer.ReadBraces(&unused) && lexer.AtEnd()) {
+    made->SetTextAttribute("backend_config", config);
+  } else if (!is_typed && !config.empty()) {
+    made->SetTextAttribute("backend_config", absl::StrCat("\"", absl::CEscape(config), "\""));
   }
   BindMain(call, made);
 }
