@@ -22,6 +22,7 @@
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/hlo/verify/verifier.h"
+#include "xla_indexing/stablehlo/stablehlo_reader.h"
 
 namespace xla_indexing::python {
 namespace {
@@ -85,6 +86,11 @@ std::vector<Module> ParseModulesOf(const nb::bytes& content, const std::string& 
   if (LooksLikeHloModuleProto(bytes)) {
     nb::gil_scoped_release release;
     absl::StatusOr<std::unique_ptr<HloModule>> read = ReadAndVerifyHloModuleProto(bytes, filename);
+    if (!read.ok()) throw StatusError(read.status(), true);
+    states.push_back(NewModule(*std::move(read), filename));
+  } else if (LooksLikeStableHlo(bytes)) {
+    nb::gil_scoped_release release;
+    absl::StatusOr<std::unique_ptr<HloModule>> read = ReadAndVerifyStableHlo(bytes, filename);
     if (!read.ok()) throw StatusError(read.status(), true);
     states.push_back(NewModule(*std::move(read), filename));
   } else {

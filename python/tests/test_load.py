@@ -4,6 +4,7 @@ import gzip
 import io
 import pathlib
 import pickle
+import sys
 
 import pytest
 
@@ -252,3 +253,48 @@ def test_stablehlo_without_jaxlib(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "jax._src.lib", None)
     with pytest.raises(xi.Error, match="not here"):
         xi.load("module @m {\n}")
+
+
+STABLEHLO = """#loc1 = loc("x")
+module @jit_f {
+  func.func public @main(%arg0: tensor<2x3xf32> loc("x")) -> (tensor<3x2xf32> {jax.result_info = ""}) {
+    %0 = stablehlo.transpose %arg0, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32> loc("jit(f)/transpose"(#loc1))
+    return %0 : tensor<3x2xf32>
+  }
+}
+"""
+TRANSPOSED = ["(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]"]
+
+
+def test_stablehlo_text_is_read_without_jaxlib(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax._src.lib", None)
+    file = tmp_path / "f.mlir"
+    file.write_text(STABLEHLO)
+    for x in (STABLEHLO, STABLEHLO.encode(), gzip.compress(STABLEHLO.encode()), file, str(file)):
+        module = xi.load(x)
+        assert module.name == "jit_f"
+        assert reads(module) == TRANSPOSED
+        assert module.entry.root.name == "transpose.0"
+
+
+def test_an_mlir_module_is_read_as_its_text():
+    class Operation:
+        def get_asm(self, enable_debug_info):
+            assert enable_debug_info
+            return STABLEHLO
+
+    class MlirModule:
+        operation = Operation()
+
+    assert reads(xi.load(MlirModule())) == TRANSPOSED
+
+
+def test_errors_in_stablehlo_have_a_place():
+    with pytest.raises(xi.ParseError, match=r"f\.mlir:4:28: error: use of undeclared SSA value name"):
+        xi.load(STABLEHLO.replace("transpose %arg0", "transpose %arg1"), filename="f.mlir")
+
+
+def test_bytecode_needs_jaxlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax._src.lib", None)
+    with pytest.raises(xi.Error, match="its text is read without"):
+        xi.load(b"ML\xefR\x00")

@@ -1,7 +1,7 @@
 """From what people have to a Module: text, files, protos, what JAX, TensorFlow and PyTorch/XLA give.
 
 Objects of other packages are known by what they offer. None of those packages is imported here, but for
-`analyze`, which needs JAX to trace a function, and for StableHLO, which jaxlib converts.
+`analyze`, which needs JAX to trace a function, and for StableHLO's bytecode, which jaxlib converts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import gzip
 import importlib
 import io
 import os
-import re
 import sys
 import zlib
 from collections.abc import Callable
@@ -21,7 +20,6 @@ from ._native import Error, Module, ParseError, parse
 _GZIP = b"\x1f\x8b"
 _MAX_BYTES = 2**31
 _MLIR_BYTECODE = b"ML\xefR"
-_MLIR_TEXT = re.compile(rb'^\s*(?:(?://[^\n]*|#[^\n]*)?\s*\n)*\s*(?:module\b|"builtin\.module"|func\.func\b)')
 
 
 def load(x: Any, *, filename: str | None = None) -> Module:
@@ -106,18 +104,18 @@ def _load_bytes(content: bytes, filename: str) -> list[Module]:
             raise ParseError(f"{filename}: error: this is no whole gzip: {error}") from error
         if len(content) > _MAX_BYTES:
             raise ParseError(f"{filename}: error: more than {_MAX_BYTES} bytes")
-    if content.startswith(_MLIR_BYTECODE) or _MLIR_TEXT.match(content):
-        return [_from_stablehlo(content, filename)]
+    if content.startswith(_MLIR_BYTECODE):
+        return [_from_bytecode(content, filename)]
     return parse(content, filename)
 
 
-def _from_stablehlo(content: str | bytes, filename: str) -> Module:
+def _from_bytecode(content: bytes, filename: str) -> Module:
     """By jaxlib's converter, which is private: all that is known of where it is stands here."""
     try:
         client = importlib.import_module("jax._src.lib").xla_client
         convert = client._xla.mlir.mlir_module_to_xla_computation
     except (ImportError, AttributeError) as error:
-        raise Error(f"{filename}: StableHLO is converted by jaxlib, which is not here: {error}") from error
+        raise Error(f"{filename}: StableHLO as bytecode is converted by jaxlib, which is not here; its text is read without: {error}") from error
     try:
         computation = convert(content, use_tuple_args=False, return_tuple=False)
     except Exception as error:  # jaxlib raises what it likes.
@@ -136,9 +134,9 @@ def _load_object(x: Any, filename: str | None) -> Module:
     if hasattr(x, "as_serialized_hlo_module_proto"):  # HloModule
         return _load_hlo_module(x, name)
     if hasattr(x, "mlir_module") and callable(x.mlir_module):  # jax.export.Exported
-        return _from_stablehlo(x.mlir_module(), name)
+        return load(x.mlir_module().encode(), filename=name)
     if hasattr(x, "operation") and hasattr(x.operation, "get_asm"):  # an MLIR module
-        return _from_stablehlo(x.operation.get_asm(enable_debug_info=True), name)
+        return load(x.operation.get_asm(enable_debug_info=True).encode(), filename=name)
     if hasattr(x, "lower") and hasattr(x, "jaxpr"):  # jax.stages.Traced
         return _load_object(x.lower(), name)
     raise TypeError(_why_not(x))

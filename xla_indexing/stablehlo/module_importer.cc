@@ -114,15 +114,15 @@ std::string FunctionName(mlir::Operation& function) {
 }  // namespace
 
 void ModuleImporter::FailWith(mlir::Operation& op, const std::string& message) {
-  const int64_t offset = places_.OffsetOf(op);
   const std::string text = absl::StrCat("'", NameOf(op), "': ", message);
-  if (offset == HloInstruction::kNoSourceOffset) {
+  if (places_.source() == nullptr) {
     std::string place;
     llvm::raw_string_ostream stream(place);
     op.getLoc().print(stream);
     status_ = absl::InvalidArgumentError(absl::StrCat(place, ": error: ", text));
     return;
   }
+  const int64_t offset = std::max<int64_t>(places_.OffsetOf(op), 0);
   const SourceText& source = *places_.source();
   status_ = absl::InvalidArgumentError(
       FormatDiagnostic(source.filename, source.text, static_cast<size_t>(offset), text));
