@@ -82,7 +82,7 @@ check_output("${SCRATCH_DIR}/consumer/usage" "${usage}")
 
 # Every component alone, two of them without MLIR.
 build_project(components "${SOURCE_DIR}/components")
-foreach(component base affine map hlo ops fusion query gpu tiling)
+foreach(component base affine map hlo stablehlo ops fusion query gpu tiling)
   check_output("${SCRATCH_DIR}/components/all_of_${component}" "")
 endforeach()
 check_libraries("${SCRATCH_DIR}/components/all_of_hlo" absl)

@@ -83,7 +83,8 @@ IndexingMap WithElements(const OperandIndexing& indexing, const std::vector<int>
   const IndexingMap& map = indexing.map();
   mlir::MLIRContext* context = map.context();
   llvm::SmallVector<mlir::AffineExpr> symbols;
-  for (int i = 0; i < map.num_ranges(); ++i) symbols.push_back(mlir::getAffineSymbolExpr(i, context));
+  for (int i = 0; i < map.num_ranges(); ++i)
+    symbols.push_back(mlir::getAffineSymbolExpr(i, context));
   for (const int place : order) {
     symbols.push_back(mlir::getAffineSymbolExpr(map.num_ranges() + place, context));
   }
@@ -105,9 +106,9 @@ IndexingMap WithElements(const OperandIndexing& indexing, const std::vector<int>
   for (const auto& constraint : map.constraints()) {
     constraints.push_back({moved(constraint.expr), constraint.interval});
   }
-  auto made = IndexingMap::Create(
-      mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, context), dims, ranges,
-      runtimes, constraints);
+  auto made =
+      IndexingMap::Create(mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, context),
+                          dims, ranges, runtimes, constraints);
   EXPECT_TRUE(made.ok()) << made.status();
   return *std::move(made);
 }
@@ -124,7 +125,8 @@ bool SameMaps(const OperandIndexing& a, const OperandIndexing& b) {
     return false;
   }
   if (a.IsUnknown()) return true;
-  if (a.map().num_dims() != b.map().num_dims() || a.map().num_runtimes() != b.map().num_runtimes()) {
+  if (a.map().num_dims() != b.map().num_dims() ||
+      a.map().num_runtimes() != b.map().num_runtimes()) {
     return false;
   }
   std::vector<int> order(a.bindings().size());
@@ -145,7 +147,8 @@ bool SameMaps(const OperandIndexing& a, const OperandIndexing& b) {
 // Whether each map of one set is one of the other.
 bool SameSets(const OperandIndexingSet& a, const OperandIndexingSet& b) {
   const auto has = [](const OperandIndexingSet& set, const OperandIndexing& map) {
-    return std::any_of(set.begin(), set.end(), [&](const auto& other) { return SameMaps(map, other); });
+    return std::any_of(set.begin(), set.end(),
+                       [&](const auto& other) { return SameMaps(map, other); });
   };
   return std::all_of(a.begin(), a.end(), [&](const auto& map) { return has(b, map); }) &&
          std::all_of(b.begin(), b.end(), [&](const auto& map) { return has(a, map); });
@@ -194,8 +197,8 @@ TEST_P(StableHloPrograms, ReadTheSameAsTheirHlo) {
   const auto report = CompareReads(a, b, &context);
   ASSERT_TRUE(report.ok()) << report.status();
   ASSERT_EQ(report->difference, "");
-  const bool is_converted =
-      std::any_of(std::begin(kConverted), std::end(kConverted), [&](const ConvertedOperation& known) {
+  const bool is_converted = std::any_of(
+      std::begin(kConverted), std::end(kConverted), [&](const ConvertedOperation& known) {
         return GetParam() == known.program && absl::StrContains(text, known.in_stablehlo) &&
                !absl::StrContains(hlo_text, known.not_in_hlo);
       });
@@ -203,7 +206,8 @@ TEST_P(StableHloPrograms, ReadTheSameAsTheirHlo) {
   std::optional<SharedIndexing> of_a, of_b;
   int decided = 0, alike = 0, converted = 0, cut_short = 0;
   for (const LeafComparison& leaf : report->leaves) {
-    const std::string place = absl::StrCat("output leaf ", leaf.output_leaf, ", parameter ", leaf.parameter);
+    const std::string place =
+        absl::StrCat("output leaf ", leaf.output_leaf, ", parameter ", leaf.parameter);
     EXPECT_NE(leaf.same, Answer::kNo) << place;
     if (leaf.same == Answer::kYes) {
       ++decided;
@@ -229,19 +233,21 @@ TEST_P(StableHloPrograms, ReadTheSameAsTheirHlo) {
     }
   }
   std::cout << GetParam() << ": the same by decision " << decided << ", map by map " << alike
-            << ", changed by the conversion " << converted << ", too long to tell " << cut_short << "\n";
+            << ", changed by the conversion " << converted << ", too long to tell " << cut_short
+            << "\n";
 }
 
-INSTANTIATE_TEST_SUITE_P(Jax, StableHloPrograms, ::testing::ValuesIn(ProgramNames()),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Jax, StableHloPrograms, ::testing::ValuesIn(ProgramNames()), [](const auto& info) {
+      std::string name = info.param;
+      std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+      return name;
+    });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StableHloPrograms);
 
 TEST(StableHloCorpus, IsThere) {
-  if (ProgramNames().empty()) GTEST_SKIP() << "NOT TESTED: no directory " << XLA_INDEXING_CORPUS_JAX;
+  if (ProgramNames().empty())
+    GTEST_SKIP() << "NOT TESTED: no directory " << XLA_INDEXING_CORPUS_JAX;
 }
 
 }  // namespace

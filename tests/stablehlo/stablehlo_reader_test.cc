@@ -71,10 +71,13 @@ TEST(StableHloReader, LocationsAreMetadata) {
 #loc3 = loc(callsite(#loc2 at "g.py":2:1))
 #loc4 = loc("jit(f)/sin"(#loc3))
 func.func @main(%arg0: tensor<4xf32> loc("x")) -> tensor<4xf32> {
+  %c = stablehlo.constant dense<1.0> : tensor<f32> loc(#loc4)
   %0 = stablehlo.sine %arg0 : tensor<4xf32> loc(#loc4)
   return %0 : tensor<4xf32>
 })");
   ASSERT_NE(module, nullptr);
+  std::string difference;
+  EXPECT_TRUE(ModulesEqual(*module, **ParseModule(module->ToString()), &difference)) << difference;
   const HloInstruction& sine = *module->entry_computation()->root_instruction();
   EXPECT_EQ(sine.name(), "sin.0");
   EXPECT_EQ(sine.metadata().op_name, "jit(f)/sin");
@@ -112,11 +115,15 @@ func.func @main(%a: tensor<4xf32>, %k: tensor<f32>, %i: tensor<4x1xi32>, %u: ten
 })");
   ASSERT_NE(module, nullptr);
   const std::string text = module->ToString();
-  EXPECT_THAT(text, HasSubstr("%r = (f32[], f32[]) reduce(%a, %broadcast.r, %k, %k), dimensions={0}"));
-  EXPECT_THAT(text, HasSubstr("%c = (f32[4], f32[4]) scatter(%a, %broadcast.c.1, %i, %u, %broadcast.c)"));
+  EXPECT_THAT(text,
+              HasSubstr("%r = (f32[], f32[]) reduce(%a, %broadcast.r, %k, %k), dimensions={0}"));
+  EXPECT_THAT(text,
+              HasSubstr("%c = (f32[4], f32[4]) scatter(%a, %broadcast.c.1, %i, %u, %broadcast.c)"));
   EXPECT_THAT(text, HasSubstr("%o = (f32[4], f32[4]) sort(%a, %broadcast.o), dimensions={0}"));
   EXPECT_THAT(text, HasSubstr("%m = f32[4] map(%a, %broadcast.m), dimensions={0}"));
-  EXPECT_THAT(text, HasSubstr("%x = f32[] parameter(0)\n  %k = f32[] parameter(1)\n  %y = f32[] parameter(2)"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("%x = f32[] parameter(0)\n  %k = f32[] parameter(1)\n  %y = f32[] parameter(2)"));
 }
 
 TEST(StableHloReader, ConstantsAreCopiedIntoRegions) {
@@ -145,40 +152,57 @@ func.func @main(%a: tensor<i32>) -> tensor<i32> {
 
 TEST(StableHloReader, TellsStableHloFromHlo) {
   for (const absl::string_view text :
-       {"module @jit_f {", "module {\n}", "// c\n\n module attributes {a = 1} {", "#loc = loc(unknown)\nmodule {",
-        "func.func @main() {", "\"builtin.module\"() ({", "builtin.module {", "ML\xefR\x01"}) {
+       {"module @jit_f {", "module {\n}", "// c\n\n module attributes {a = 1} {",
+        "#loc = loc(unknown)\nmodule {", "func.func @main() {", "\"builtin.module\"() ({",
+        "builtin.module {", "ML\xefR\x01"}) {
     EXPECT_TRUE(LooksLikeStableHlo(text)) << text;
   }
   for (const absl::string_view text :
-       {"", "HloModule m", "module {\n p = f32[] parameter(0)\n}", "module.1 {", "module (p: f32[]) -> f32[] {",
-        "%m = f32[] parameter(0)", "ENTRY e {", "add(f32[4], f32[4])", "// nothing"}) {
+       {"", "HloModule m", "module {\n p = f32[] parameter(0)\n}", "module.1 {",
+        "module (p: f32[]) -> f32[] {", "%m = f32[] parameter(0)", "ENTRY e {",
+        "add(f32[4], f32[4])", "// nothing"}) {
     EXPECT_FALSE(LooksLikeStableHlo(text)) << text;
   }
 }
 
 TEST(StableHloReader, ErrorsHaveAPlace) {
-  EXPECT_THAT(StableHloError("func.func @main(%a: tensor<4xf32>) {\n  %0 = stablehlo.sine %b : tensor<4xf32>\n  return\n}\n"),
-              AllOf(StartsWith("m.mlir:2:23: error: use of undeclared SSA value name"), HasSubstr("\n                      ^")));
+  EXPECT_THAT(StableHloError("func.func @main(%a: tensor<4xf32>) {\n  %0 = stablehlo.sine %b : "
+                             "tensor<4xf32>\n  return\n}\n"),
+              AllOf(StartsWith("m.mlir:2:23: error: use of undeclared SSA value name"),
+                    HasSubstr("\n                      ^")));
   // Of the verifier.
-  EXPECT_THAT(StableHloError("func.func @main(%a: tensor<4xf32>) {\n  %0 = \"stablehlo.transpose\"(%a) <{permutation = array<i64: 1>}> : (tensor<4xf32>) -> tensor<4xf32>\n  return\n}\n"),
-              AllOf(StartsWith("m.mlir:2:8: error: "), HasSubstr("transpose.0"), HasSubstr("\n       ^")));
+  EXPECT_THAT(
+      StableHloError(
+          "func.func @main(%a: tensor<4xf32>) {\n  %0 = \"stablehlo.transpose\"(%a) <{permutation "
+          "= array<i64: 1>}> : (tensor<4xf32>) -> tensor<4xf32>\n  return\n}\n"),
+      AllOf(StartsWith("m.mlir:2:8: error: "), HasSubstr("transpose.0"), HasSubstr("\n       ^")));
   // Of the importer.
   const std::vector<std::pair<std::string, std::string>> errors = {
-      {"%0 = \"stablehlo.gather\"(%a, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [b]>}> : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>",
+      {"%0 = \"stablehlo.gather\"(%a, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = "
+       "[b]>}> : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>",
        "'stablehlo.gather': dimension_numbers.offset_dims: numbers are expected, not '[b]'"},
-      {"%0 = \"stablehlo.add\"(%a) : (tensor<4xf32>) -> tensor<4xf32>", "'stablehlo.add': it has 1 operands, 1 results"},
-      {"%0 = \"stablehlo.slice\"(%a) <{start_indices = array<i64: 0>, limit_indices = array<i64: 4>, strides = array<i64>}> : (tensor<4xf32>) -> tensor<4xf32>",
+      {"%0 = \"stablehlo.add\"(%a) : (tensor<4xf32>) -> tensor<4xf32>",
+       "'stablehlo.add': it has 1 operands, 1 results"},
+      {"%0 = \"stablehlo.slice\"(%a) <{start_indices = array<i64: 0>, limit_indices = array<i64: "
+       "4>, strides = array<i64>}> : (tensor<4xf32>) -> tensor<4xf32>",
        "'stablehlo.slice': there are 1 starts, 1 limits and 0 strides"},
-      {"%0 = call @nowhere(%a) : (tensor<4xf32>) -> tensor<4xf32>", "'func.call': there is no function @nowhere with a body"},
-      {"%0 = call @main(%a, %i) : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>", "'func.func': function @main calls itself"},
-      {"%0 = stablehlo.convert %a : (tensor<4xf32>) -> tensor<4xi7>", "'stablehlo.convert': HLO has no type like i7"},
-      {"%0 = \"stablehlo.reduce\"(%a, %a) <{dimensions = array<i64: 0>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>",
+      {"%0 = call @nowhere(%a) : (tensor<4xf32>) -> tensor<4xf32>",
+       "'func.call': there is no function @nowhere with a body"},
+      {"%0 = call @main(%a, %i) : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>",
+       "'func.func': function @main calls itself"},
+      {"%0 = stablehlo.convert %a : (tensor<4xf32>) -> tensor<4xi7>",
+       "'stablehlo.convert': HLO has no type like i7"},
+      {"%0 = \"stablehlo.reduce\"(%a, %a) <{dimensions = array<i64: 0>}> : (tensor<4xf32>, "
+       "tensor<4xf32>) -> tensor<4xf32>",
        "0 regions, which is not what it takes"},
-      {"%0 = stablehlo.broadcast_in_dim %a, dims = [2] : (tensor<4xf32>) -> tensor<2x4xf32>", "has no dimension 2"},
+      {"%0 = stablehlo.broadcast_in_dim %a, dims = [2] : (tensor<4xf32>) -> tensor<2x4xf32>",
+       "has no dimension 2"},
   };
   for (const auto& [line, message] : errors) {
-    EXPECT_THAT(StableHloError(absl::StrCat("func.func @main(%a: tensor<4xf32>, %i: tensor<1xi32>) {\n  ", line, "\n  return\n}\n")),
-                AllOf(StartsWith("m.mlir:"), HasSubstr(message), HasSubstr("^")))
+    EXPECT_THAT(
+        StableHloError(absl::StrCat("func.func @main(%a: tensor<4xf32>, %i: tensor<1xi32>) {\n  ",
+                                    line, "\n  return\n}\n")),
+        AllOf(StartsWith("m.mlir:"), HasSubstr(message), HasSubstr("^")))
         << line;
   }
 }
@@ -202,14 +226,16 @@ TEST(StableHloReader, HasABoundOnNesting) {
   EXPECT_THAT(StableHloError(signs), HasSubstr("an affine map is not part of StableHLO"));
   // Each names the one before it twice.
   std::string types = "!t0 = tuple<tensor<f32>, tensor<f32>>\n";
-  for (int i = 1; i < 60; ++i) absl::StrAppend(&types, "!t", i, " = tuple<!t", i - 1, ", !t", i - 1, ">\n");
+  for (int i = 1; i < 60; ++i)
+    absl::StrAppend(&types, "!t", i, " = tuple<!t", i - 1, ", !t", i - 1, ">\n");
   absl::StrAppend(&types, "func.func @main(%a: !t59) {\n  return\n}\n");
   EXPECT_THAT(StableHloError(types), HasSubstr("more than 65536 arrays"));
 }
 
 // ---- The RFC on batching dimensions, its examples as they are printed in it.
 
-const char kGather[] = R"(func.func @main(%operand: tensor<2x3x4x2xi32>, %start_indices: tensor<2x2x3x2xi64>) -> tensor<2x2x3x2x2xi32> {
+const char kGather[] =
+    R"(func.func @main(%operand: tensor<2x3x4x2xi32>, %start_indices: tensor<2x2x3x2xi64>) -> tensor<2x2x3x2x2xi32> {
 %result = "stablehlo.gather"(%operand, %start_indices) {
   dimension_numbers = #stablehlo.gather<
     offset_dims = [3, 4],
@@ -224,7 +250,8 @@ const char kGather[] = R"(func.func @main(%operand: tensor<2x3x4x2xi32>, %start_
 return %result : tensor<2x2x3x2x2xi32>
 })";
 
-const char kScatter[] = R"(func.func @main(%input: tensor<2x3x4x2xi64>, %scatter_indices: tensor<2x2x3x2xi64>, %update: tensor<2x2x3x2x2xi64>) -> tensor<2x3x4x2xi64> {
+const char kScatter[] =
+    R"(func.func @main(%input: tensor<2x3x4x2xi64>, %scatter_indices: tensor<2x2x3x2xi64>, %update: tensor<2x2x3x2x2xi64>) -> tensor<2x3x4x2xi64> {
 %result = "stablehlo.scatter"(%input, %scatter_indices, %update) ({
   ^bb0(%arg0: tensor<i64>, %arg1: tensor<i64>):
     %0 = "stablehlo.add"(%arg0, %arg1) : (tensor<i64>, tensor<i64>) -> tensor<i64>
@@ -246,16 +273,22 @@ return %result : tensor<2x3x4x2xi64>
 TEST(StableHloRfc, ExamplesAreRead) {
   const auto gather = MustReadStableHlo(kGather);
   ASSERT_NE(gather, nullptr);
-  EXPECT_THAT(gather->ToString(),
-              HasSubstr("%result = s32[2,2,3,2,2] gather(%operand, %start_indices), offset_dims={3,4}, collapsed_slice_dims={1}, "
-                        "start_index_map={2,1}, operand_batching_dims={0}, start_indices_batching_dims={1}, "
-                        "index_vector_dim=3, slice_sizes={1,1,2,2}"));
+  EXPECT_THAT(
+      gather->ToString(),
+      HasSubstr(
+          "%result = s32[2,2,3,2,2] gather(%operand, %start_indices), offset_dims={3,4}, "
+          "collapsed_slice_dims={1}, "
+          "start_index_map={2,1}, operand_batching_dims={0}, start_indices_batching_dims={1}, "
+          "index_vector_dim=3, slice_sizes={1,1,2,2}"));
   const auto scatter = MustReadStableHlo(kScatter);
   ASSERT_NE(scatter, nullptr);
-  EXPECT_THAT(scatter->ToString(),
-              HasSubstr("%result = s64[2,3,4,2] scatter(%input, %scatter_indices, %update), update_window_dims={3,4}, "
-                        "inserted_window_dims={1}, scatter_dims_to_operand_dims={2,1}, input_batching_dims={0}, "
-                        "scatter_indices_batching_dims={1}, index_vector_dim=3, to_apply=%scatter_region"));
+  EXPECT_THAT(
+      scatter->ToString(),
+      HasSubstr(
+          "%result = s64[2,3,4,2] scatter(%input, %scatter_indices, %update), "
+          "update_window_dims={3,4}, "
+          "inserted_window_dims={1}, scatter_dims_to_operand_dims={2,1}, input_batching_dims={0}, "
+          "scatter_indices_batching_dims={1}, index_vector_dim=3, to_apply=%scatter_region"));
 }
 
 // One constraint of the RFC, and the changes to its example that break it.
@@ -268,8 +301,10 @@ void ExpectRefused(const char* example, const std::vector<RfcConstraint>& constr
   for (const RfcConstraint& constraint : constraints) {
     const std::string text = absl::StrReplaceAll(example, constraint.changes);
     ASSERT_NE(text, example) << constraint.name;
-    EXPECT_THAT(StableHloError(text), AllOf(StartsWith("m.mlir:2:"), HasSubstr("\n%result = "), HasSubstr("^")))
-        << constraint.name << "\n" << text;
+    EXPECT_THAT(StableHloError(text),
+                AllOf(StartsWith("m.mlir:2:"), HasSubstr("\n%result = "), HasSubstr("^")))
+        << constraint.name << "\n"
+        << text;
   }
 }
 
@@ -282,16 +317,24 @@ TEST(StableHloRfc, ConstraintsOnGather) {
        {"C4", {{"offset_dims = [3, 4]", "offset_dims = [4, 3]"}}},
        {"C5", {{"offset_dims = [3, 4]", "offset_dims = [3, 5]"}}},
        {"C6", {{"collapsed_slice_dims = [1]", "collapsed_slice_dims = [0]"}}},
-       {"C7", {{"offset_dims = [3, 4]", "offset_dims = [3]"}, {"collapsed_slice_dims = [1]", "collapsed_slice_dims = [2, 1]"},
-               {"array<i64: 1, 1, 2, 2>", "array<i64: 1, 1, 1, 2>"}, {"tensor<2x2x3x2x2xi32>", "tensor<2x2x3x2xi32>"}}},
+       {"C7",
+        {{"offset_dims = [3, 4]", "offset_dims = [3]"},
+         {"collapsed_slice_dims = [1]", "collapsed_slice_dims = [2, 1]"},
+         {"array<i64: 1, 1, 2, 2>", "array<i64: 1, 1, 1, 2>"},
+         {"tensor<2x2x3x2x2xi32>", "tensor<2x2x3x2xi32>"}}},
        {"C8", {{"collapsed_slice_dims = [1]", "collapsed_slice_dims = [4]"}}},
        {"C9", {{"array<i64: 1, 1, 2, 2>", "array<i64: 1, 2, 2, 2>"}}},
-       {"C10", {{"collapsed_slice_dims = [1]", "collapsed_slice_dims = []"}, {"operand_batching_dims = [0]", "operand_batching_dims = [1, 0]"},
-                {"start_indices_batching_dims = [1]", "start_indices_batching_dims = [2, 1]"}, {"start_index_map = [2, 1]", "start_index_map = [2, 3]"}}},
+       {"C10",
+        {{"collapsed_slice_dims = [1]", "collapsed_slice_dims = []"},
+         {"operand_batching_dims = [0]", "operand_batching_dims = [1, 0]"},
+         {"start_indices_batching_dims = [1]", "start_indices_batching_dims = [2, 1]"},
+         {"start_index_map = [2, 1]", "start_index_map = [2, 3]"}}},
        {"C11", {{"operand_batching_dims = [0]", "operand_batching_dims = [4]"}}},
        {"C12", {{"array<i64: 1, 1, 2, 2>", "array<i64: 2, 1, 2, 2>"}}},
-       {"C13", {{"collapsed_slice_dims = [1]", "collapsed_slice_dims = []"}, {"operand_batching_dims = [0]", "operand_batching_dims = [0, 3]"},
-                {"start_indices_batching_dims = [1]", "start_indices_batching_dims = [1, 1]"}}},
+       {"C13",
+        {{"collapsed_slice_dims = [1]", "collapsed_slice_dims = []"},
+         {"operand_batching_dims = [0]", "operand_batching_dims = [0, 3]"},
+         {"start_indices_batching_dims = [1]", "start_indices_batching_dims = [1, 1]"}}},
        {"C14", {{"start_indices_batching_dims = [1]", "start_indices_batching_dims = [4]"}}},
        {"C15", {{"start_indices_batching_dims = [1]", "start_indices_batching_dims = [3]"}}},
        {"C16", {{"start_indices_batching_dims = [1]", "start_indices_batching_dims = [1, 0]"}}},
@@ -300,7 +343,9 @@ TEST(StableHloRfc, ConstraintsOnGather) {
        {"C19", {{"start_index_map = [2, 1]", "start_index_map = [2, 4]"}}},
        {"C20", {{"array<i64: 1, 1, 2, 2>", "array<i64: 1, 1, 2>"}}},
        {"C21", {{"array<i64: 1, 1, 2, 2>", "array<i64: 1, 1, 5, 2>"}}},
-       {"C22", {{"-> tensor<2x2x3x2x2xi32>", "-> tensor<2x2x3x2x1xi32>"}, {": tensor<2x2x3x2x2xi32>", ": tensor<2x2x3x2x1xi32>"}}},
+       {"C22",
+        {{"-> tensor<2x2x3x2x2xi32>", "-> tensor<2x2x3x2x1xi32>"},
+         {": tensor<2x2x3x2x2xi32>", ": tensor<2x2x3x2x1xi32>"}}},
        {"C23", {{"tensor<2x2x3x2x2xi32>", "tensor<2x2x3x2x2xi64>"}}}});
 }
 
@@ -309,20 +354,28 @@ TEST(StableHloRfc, ConstraintsOnScatter) {
       kScatter,
       {{"C2", {{"inserted_window_dims = [1]", "inserted_window_dims = []"}}},
        {"C4", {{"tensor<2x2x3x2x2xi64>", "tensor<2x2x3x5x2xi64>"}}},
-       {"C5", {{"(%input, %scatter_indices, %update)", "(%input, %scatter_indices)"},
-               {"tensor<2x2x3x2xi64>, tensor<2x2x3x2x2xi64>) ->", "tensor<2x2x3x2xi64>) ->"}}},
+       {"C5",
+        {{"(%input, %scatter_indices, %update)", "(%input, %scatter_indices)"},
+         {"tensor<2x2x3x2xi64>, tensor<2x2x3x2x2xi64>) ->", "tensor<2x2x3x2xi64>) ->"}}},
        {"C6", {{"tensor<2x2x3x2x2xi64>", "tensor<2x2x3x2x2xf32>"}}},
        {"C7", {{"update_window_dims = [3, 4]", "update_window_dims = [4, 3]"}}},
        {"C8", {{"update_window_dims = [3, 4]", "update_window_dims = [3, 5]"}}},
        {"C9", {{"inserted_window_dims = [1]", "inserted_window_dims = [0]"}}},
-       {"C10", {{"update_window_dims = [3, 4]", "update_window_dims = [3]"}, {"inserted_window_dims = [1]", "inserted_window_dims = [2, 1]"},
-                {"tensor<2x2x3x2x2xi64>", "tensor<2x2x3x2xi64>"}}},
+       {"C10",
+        {{"update_window_dims = [3, 4]", "update_window_dims = [3]"},
+         {"inserted_window_dims = [1]", "inserted_window_dims = [2, 1]"},
+         {"tensor<2x2x3x2x2xi64>", "tensor<2x2x3x2xi64>"}}},
        {"C11", {{"inserted_window_dims = [1]", "inserted_window_dims = [4]"}}},
-       {"C12", {{"inserted_window_dims = [1]", "inserted_window_dims = []"}, {"input_batching_dims = [0]", "input_batching_dims = [1, 0]"},
-                {"scatter_indices_batching_dims = [1]", "scatter_indices_batching_dims = [2, 1]"}, {"operand_dims = [2, 1]", "operand_dims = [2, 3]"}}},
+       {"C12",
+        {{"inserted_window_dims = [1]", "inserted_window_dims = []"},
+         {"input_batching_dims = [0]", "input_batching_dims = [1, 0]"},
+         {"scatter_indices_batching_dims = [1]", "scatter_indices_batching_dims = [2, 1]"},
+         {"operand_dims = [2, 1]", "operand_dims = [2, 3]"}}},
        {"C13", {{"input_batching_dims = [0]", "input_batching_dims = [4]"}}},
-       {"C14", {{"inserted_window_dims = [1]", "inserted_window_dims = []"}, {"input_batching_dims = [0]", "input_batching_dims = [0, 3]"},
-                {"scatter_indices_batching_dims = [1]", "scatter_indices_batching_dims = [1, 1]"}}},
+       {"C14",
+        {{"inserted_window_dims = [1]", "inserted_window_dims = []"},
+         {"input_batching_dims = [0]", "input_batching_dims = [0, 3]"},
+         {"scatter_indices_batching_dims = [1]", "scatter_indices_batching_dims = [1, 1]"}}},
        {"C15", {{"scatter_indices_batching_dims = [1]", "scatter_indices_batching_dims = [4]"}}},
        {"C16", {{"scatter_indices_batching_dims = [1]", "scatter_indices_batching_dims = [3]"}}},
        {"C17", {{"scatter_indices_batching_dims = [1]", "scatter_indices_batching_dims = [1, 0]"}}},
@@ -331,16 +384,23 @@ TEST(StableHloRfc, ConstraintsOnScatter) {
        {"C20", {{"operand_dims = [2, 1]", "operand_dims = [0, 1]"}}},
        {"C21", {{"operand_dims = [2, 1]", "operand_dims = [2, 4]"}}},
        {"C22", {{"index_vector_dim = 3", "index_vector_dim = 5"}}},
-       {"C23", {{"%arg0: tensor<i64>, %arg1: tensor<i64>", "%arg0: tensor<2xi64>, %arg1: tensor<2xi64>"},
-                {"(tensor<i64>, tensor<i64>) -> tensor<i64>", "(tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>"},
-                {"(%0) : (tensor<i64>)", "(%0) : (tensor<2xi64>)"}}},
-       {"C24", {{"-> tensor<2x3x4x2xi64>\nreturn", "-> tensor<2x3x4x1xi64>\nreturn"}, {": tensor<2x3x4x2xi64>\n}", ": tensor<2x3x4x1xi64>\n}"}}},
-       {"C25", {{"-> tensor<2x3x4x2xi64>\nreturn", "-> tensor<2x3x4x2xi32>\nreturn"}, {": tensor<2x3x4x2xi64>\n}", ": tensor<2x3x4x2xi32>\n}"}}}});
+       {"C23",
+        {{"%arg0: tensor<i64>, %arg1: tensor<i64>", "%arg0: tensor<2xi64>, %arg1: tensor<2xi64>"},
+         {"(tensor<i64>, tensor<i64>) -> tensor<i64>",
+          "(tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>"},
+         {"(%0) : (tensor<i64>)", "(%0) : (tensor<2xi64>)"}}},
+       {"C24",
+        {{"-> tensor<2x3x4x2xi64>\nreturn", "-> tensor<2x3x4x1xi64>\nreturn"},
+         {": tensor<2x3x4x2xi64>\n}", ": tensor<2x3x4x1xi64>\n}"}}},
+       {"C25",
+        {{"-> tensor<2x3x4x2xi64>\nreturn", "-> tensor<2x3x4x2xi32>\nreturn"},
+         {": tensor<2x3x4x2xi64>\n}", ": tensor<2x3x4x2xi32>\n}"}}}});
 }
 
 // C1 and C3 are about several arrays.
 TEST(StableHloRfc, ConstraintsOnScatterOfSeveral) {
-  const std::string several = R"(func.func @main(%a: tensor<4xi64>, %b: tensor<4xi64>, %i: tensor<3x1xi64>, %u: tensor<3xi64>, %v: tensor<3xi64>) {
+  const std::string several =
+      R"(func.func @main(%a: tensor<4xi64>, %b: tensor<4xi64>, %i: tensor<3x1xi64>, %u: tensor<3xi64>, %v: tensor<3xi64>) {
 %result:2 = "stablehlo.scatter"(%a, %b, %i, %u, %v) ({
   ^bb0(%p: tensor<i64>, %q: tensor<i64>, %r: tensor<i64>, %s: tensor<i64>):
     "stablehlo.return"(%r, %s) : (tensor<i64>, tensor<i64>) -> ()
@@ -350,12 +410,17 @@ return
 })";
   EXPECT_NE(MustReadStableHlo(several), nullptr);
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
-           {"tensor<4xi64>, %i", "tensor<5xi64>, %i"}, {"%v: tensor<3xi64>", "%v: tensor<2xi64>"}}) {
+           {"tensor<4xi64>, %i", "tensor<5xi64>, %i"},
+           {"%v: tensor<3xi64>", "%v: tensor<2xi64>"}}) {
     std::string text = absl::StrReplaceAll(several, {{from, to}});
-    text = from[0] == 't' ? absl::StrReplaceAll(text, {{"(tensor<4xi64>, tensor<4xi64>, ", "(tensor<4xi64>, tensor<5xi64>, "},
-                                                       {"-> (tensor<4xi64>, tensor<4xi64>)", "-> (tensor<4xi64>, tensor<5xi64>)"}})
-                          : absl::StrReplaceAll(text, {{"tensor<3xi64>) ->", "tensor<2xi64>) ->"}});
-    EXPECT_THAT(StableHloError(text), AllOf(StartsWith("m.mlir:2:"), HasSubstr("\n%result:2 = "))) << text;
+    text = from[0] == 't'
+               ? absl::StrReplaceAll(
+                     text,
+                     {{"(tensor<4xi64>, tensor<4xi64>, ", "(tensor<4xi64>, tensor<5xi64>, "},
+                      {"-> (tensor<4xi64>, tensor<4xi64>)", "-> (tensor<4xi64>, tensor<5xi64>)"}})
+               : absl::StrReplaceAll(text, {{"tensor<3xi64>) ->", "tensor<2xi64>) ->"}});
+    EXPECT_THAT(StableHloError(text), AllOf(StartsWith("m.mlir:2:"), HasSubstr("\n%result:2 = ")))
+        << text;
   }
 }
 

@@ -23,13 +23,10 @@
 #include "xla_indexing/base/diagnostic.h"
 #include "xla_indexing/hlo/text/parts/lexer.h"
 #include "xla_indexing/hlo/types/opcode.h"
-#include "xla_indexing/stablehlo/importer.h"
 #include "xla_indexing/stablehlo/op_attributes.h"
-#include "xla_indexing/stablehlo/op_rules.h"
 #include "xla_indexing/stablehlo/shapes.h"
 
-namespace xla_indexing {
-namespace internal {
+namespace xla_indexing::internal {
 namespace {
 
 constexpr int kMaxLocations = 64;
@@ -42,9 +39,7 @@ bool IsConstant(mlir::Operation* op) {
   return op != nullptr && op->getNumOperands() == 0 && op->getName().stripDialect() == "constant";
 }
 
-bool HasBody(mlir::Operation& op) {
-  return op.getNumRegions() == 1 && !op.getRegion(0).empty();
-}
+bool HasBody(mlir::Operation& op) { return op.getNumRegions() == 1 && !op.getRegion(0).empty(); }
 
 // A name of HLO text: what cannot stand in one becomes '_'.
 std::string ToName(absl::string_view text) {
@@ -135,7 +130,7 @@ const HloInstruction* ModuleImporter::ValueOf(mlir::Operation& user, mlir::Value
   mlir::Operation* definition = value.getDefiningOp();
   // A constant of a region around this one.
   if (IsConstant(definition) && definition->getBlock() != user.getBlock()) {
-    ImportOp(*this, *definition);
+    rules_.import(*this, *definition);
     return failed() ? nullptr : scope_->values.lookup(value);
   }
   Fail(user, "an operand is not defined before this operation, or in a place that it cannot use");
@@ -187,9 +182,7 @@ std::string ModuleImporter::UniqueComputationName(absl::string_view name) {
   return unique;
 }
 
-void ModuleImporter::SetPlaceAndMetadata(mlir::Operation& op, HloInstruction* instruction) {
-  const int64_t offset = places_.OffsetOf(op);
-  if (offset != HloInstruction::kNoSourceOffset) instruction->SetSourceOffset(offset);
+void ModuleImporter::SetMetadata(mlir::Operation& op, HloInstruction* instruction) {
   const OpOrigin origin = OriginOf(op.getLoc());
   // The place of an operation without a location is that of its text.
   const bool has_file = !origin.file.empty() && (places_.source() == nullptr ||
@@ -205,7 +198,8 @@ void ModuleImporter::SetPlaceAndMetadata(mlir::Operation& op, HloInstruction* in
 }
 
 // HLO's shardings as they are; Shardy's as XLA hands them on.
-void ModuleImporter::AddShardings(mlir::Operation& op, mlir::DictionaryAttr attributes,
+void ModuleImporter::AddShardings(mlir::Operation& op,
+                                  llvm::ArrayRef<mlir::NamedAttribute> attributes,
                                   HloInstruction* instruction) {
   std::vector<std::string> frontend;
   for (const mlir::NamedAttribute& attribute : attributes) {
@@ -220,8 +214,8 @@ void ModuleImporter::AddShardings(mlir::Operation& op, mlir::DictionaryAttr attr
       }
       instruction->SetTextAttribute("sharding", text);
     } else if (name == "sdy.sharding") {
-      frontend.push_back(absl::StrCat("xla.sdy.sharding=",
-                                      Quoted(absl::StrCat("#sdy.", AttributeText(attribute.getValue())))));
+      frontend.push_back(absl::StrCat(
+          "xla.sdy.sharding=", Quoted(absl::StrCat("#sdy.", AttributeText(attribute.getValue())))));
     } else if (name == "mhlo.frontend_attributes") {
       auto dictionary = mlir::dyn_cast<mlir::DictionaryAttr>(attribute.getValue());
       if (!dictionary) continue;
@@ -237,12 +231,22 @@ void ModuleImporter::AddShardings(mlir::Operation& op, mlir::DictionaryAttr attr
 }
 
 HloInstruction* ModuleImporter::AddNamed(mlir::Operation& op, HloOpcode opcode,
-                                         const std::string& name,
-                                         const ImportedOperands& operands, const Shape& shape) {
+                                         const std::string& name, const ImportedOperands& operands,
+                                         const Shape& shape) {
   HloInstruction* made =
       scope_->computation->AddInstruction(opcode, UniqueName(name), shape, operands);
-  SetPlaceAndMetadata(op, made);
+  made->SetSourceOffset(places_.OffsetOf(op));
+  unfinished_.push_back({&op, made, /*is_main=*/false});
   return made;
+}
+
+void ModuleImporter::FinishInstructions() {
+  for (const Unfinished& one : unfinished_) {
+    SetMetadata(*one.op, one.instruction);
+    if (one.is_main)
+      AddShardings(*one.op, one.op->getDiscardableAttrDictionary().getValue(), one.instruction);
+  }
+  unfinished_.clear();
 }
 
 // `%5`, an addition, is add.5; where nothing has a name, the last word of its location is one.
@@ -260,7 +264,7 @@ HloInstruction* ModuleImporter::AddMain(mlir::Operation& op, HloOpcode opcode,
     if (!text.empty()) absl::StrAppend(&name, ".", text);
   }
   HloInstruction* made = AddNamed(op, opcode, name, operands, shape);
-  AddShardings(op, op.getDiscardableAttrDictionary(), made);
+  unfinished_.back().is_main = true;
   return made;
 }
 
@@ -334,7 +338,7 @@ const HloComputation* ModuleImporter::ScalarFunction(mlir::Operation& op) {
 }
 
 // What the region uses of the values around it, constants apart, in the order of their first use.
-std::vector<mlir::Value> ModuleImporter::CapturesOf(mlir::Operation& /*op*/, mlir::Region& region) {
+std::vector<mlir::Value> ModuleImporter::CapturesOf(mlir::Region& region) {
   llvm::SetVector<mlir::Value> captures;
   region.walk([&](mlir::Operation* inner) {
     for (mlir::Value operand : inner->getOperands()) {
@@ -379,7 +383,7 @@ const HloComputation* ModuleImporter::ImportRegion(mlir::Operation& op, mlir::Re
   if (form == Parameters::kOneTuple) {
     HloInstruction* state =
         scope.computation->AddParameter(0, "state", Shape::Tuple(std::move(shapes)));
-    SetPlaceAndMetadata(op, state);
+    state->SetSourceOffset(places_.OffsetOf(op));
     for (size_t i = 0; i < parameters.size(); ++i) {
       HloInstruction* element =
           AddNamed(op, HloOpcode::kGetTupleElement, name_of(parameters[i].value), {state},
@@ -392,16 +396,18 @@ const HloComputation* ModuleImporter::ImportRegion(mlir::Operation& op, mlir::Re
     for (size_t i = 0; i < parameters.size(); ++i) {
       HloInstruction* parameter = scope.computation->AddParameter(
           static_cast<int64_t>(i), UniqueName(name_of(parameters[i].value)), shapes[i]);
-      SetPlaceAndMetadata(op, parameter);
+      parameter->SetSourceOffset(places_.OffsetOf(op));
       if (parameters[i].value) scope.values[parameters[i].value] = parameter;
       if (attributes && i < attributes.size()) {
         if (auto own = mlir::dyn_cast<mlir::DictionaryAttr>(attributes[i])) {
-          AddShardings(op, own, parameter);
+          AddShardings(op, own.getValue(), parameter);
         }
       }
     }
   }
+  FinishInstructions();
   ImportBody(op, block, root, captures);
+  FinishInstructions();
   scope_ = outer;
   return failed() ? nullptr : scope.computation;
 }
@@ -411,7 +417,7 @@ void ModuleImporter::ImportBody(mlir::Operation& op, mlir::Block& block, Root ro
   mlir::Operation& end = block.back();
   for (mlir::Operation& inner : block) {
     if (failed()) return;
-    if (&inner != &end) ImportOp(*this, inner);
+    if (&inner != &end) rules_.import(*this, inner);
   }
   if (end.getName().stripDialect() != "return") Fail(op, "a body ends with a return");
   ImportedOperands results;
@@ -426,17 +432,16 @@ void ModuleImporter::ImportBody(mlir::Operation& op, mlir::Block& block, Root ro
 
 // The computations that the regions of an operation become, before the computation that it stands in.
 void ModuleImporter::ImportRegionsOf(mlir::Operation& op) {
-  if (IsFunctionOfElements(op)) {
+  const RegionForm form = rules_.form(op);
+  if (form == RegionForm::kFunction) {
     regions_[&op].computations.push_back(ScalarFunction(op));
     return;
   }
   if (op.getNumRegions() == 0) return;
   ImportedRegions made;
-  const OpRule* rule = FindOpRule(op);
-  const RegionForm form = rule == nullptr ? RegionForm::kNone : rule->form;
   llvm::SetVector<mlir::Value> together;
   for (mlir::Region& region : op.getRegions()) {
-    std::vector<mlir::Value> captures = CapturesOf(op, region);
+    std::vector<mlir::Value> captures = CapturesOf(region);
     together.insert(captures.begin(), captures.end());
     if (form == RegionForm::kBranches) made.captures.push_back(std::move(captures));
   }
@@ -456,8 +461,7 @@ void ModuleImporter::ImportRegionsOf(mlir::Operation& op) {
   }
   for (size_t r = 0; form != RegionForm::kNone && r < op.getNumRegions() && !failed(); ++r) {
     mlir::Region& region = op.getRegion(static_cast<unsigned>(r));
-    const std::vector<mlir::Value>& captures =
-        made.captures[form == RegionForm::kBranches ? r : 0];
+    const std::vector<mlir::Value>& captures = made.captures[form == RegionForm::kBranches ? r : 0];
     std::vector<RegionParameter> own;
     if (!region.empty()) {
       for (const mlir::BlockArgument argument : region.getArguments()) {
@@ -476,7 +480,8 @@ void ModuleImporter::ImportRegionsOf(mlir::Operation& op) {
     if (form == RegionForm::kReducer) {
       parameters.assign(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(half));
       add_captures(true, 1);
-      parameters.insert(parameters.end(), own.begin() + static_cast<std::ptrdiff_t>(half), own.end());
+      parameters.insert(parameters.end(), own.begin() + static_cast<std::ptrdiff_t>(half),
+                        own.end());
       add_captures(false, 1);
     } else {
       parameters = own;
@@ -488,7 +493,8 @@ void ModuleImporter::ImportRegionsOf(mlir::Operation& op) {
                                                            : Root::kResults;
     const absl::string_view kind = View(op.getName().stripDialect());
     made.computations.push_back(ImportRegion(
-        op, region, absl::StrCat(kind, form == RegionForm::kWhile ? (r == 0 ? "_cond" : "_body") : "_region"),
+        op, region,
+        absl::StrCat(kind, form == RegionForm::kWhile ? (r == 0 ? "_cond" : "_body") : "_region"),
         is_tuple ? Parameters::kOneTuple : Parameters::kEach, root, parameters, captures));
   }
   regions_[&op] = std::move(made);
@@ -563,11 +569,11 @@ void ModuleImporter::ImportHeader(mlir::Operation& module) {
     meshes.push_back(absl::StrCat(ToName(FunctionName(op)), " = #sdy.mesh", mesh));
   }
   if (meshes.empty()) return;
-  const std::string text =
-      absl::StrCat("{xla.sdy.meshes={", absl::StrJoin(meshes, ", "), "}}");
+  const std::string text = absl::StrCat("{xla.sdy.meshes={", absl::StrJoin(meshes, ", "), "}}");
   Lexer lexer(text);
   absl::string_view unused;
-  if (lexer.ReadBraces(&unused) && lexer.AtEnd()) module_->SetAttribute("frontend_attributes", text);
+  if (lexer.ReadBraces(&unused) && lexer.AtEnd())
+    module_->SetAttribute("frontend_attributes", text);
 }
 
 absl::StatusOr<std::unique_ptr<HloModule>> ModuleImporter::Import(mlir::Operation& module) {
@@ -596,15 +602,4 @@ absl::StatusOr<std::unique_ptr<HloModule>> ModuleImporter::Import(mlir::Operatio
   return std::move(module_);
 }
 
-absl::StatusOr<std::unique_ptr<HloModule>> ImportWithPlaces(mlir::Operation* module,
-                                                            const TextPlaces& places) {
-  return ModuleImporter(places).Import(*module);
-}
-
-}  // namespace internal
-
-absl::StatusOr<std::unique_ptr<HloModule>> ImportStableHlo(mlir::Operation* module) {
-  return internal::ImportWithPlaces(module, internal::TextPlaces());
-}
-
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -1,7 +1,7 @@
 // The importer (importer.h): functions and regions become computations.
 //
 // A computation comes before those that call it. So each body is gone through twice: first the regions of
-// its operations become computations, then its own instructions are made (op_rules.h).
+// its operations become computations, then its own instructions are made by the rules for operations.
 //
 // The first error is kept; after it nothing is made any more.
 
@@ -32,6 +32,27 @@ namespace xla_indexing::internal {
 
 using ImportedOperands = std::vector<const HloInstruction*>;
 
+// What the parameters of the computations are that the regions of an operation become.
+enum class RegionForm : uint8_t {
+  kNone,      // as little as there is: the operation is not known, or has none
+  kPlain,     // the region's own; nothing but constants is captured
+  kReducer,   // accumulators and elements: reduce, reduce_window, scatter
+  kSort,      // pairs of elements
+  kMap,       // elements
+  kWhile,     // the state with all that is captured, as a tuple
+  kBranches,  // what the branch captures, as a tuple
+  kFunction,  // scalars; it has no region, and HLO no opcode for it
+};
+
+class ModuleImporter;
+
+// How operations are imported.
+struct OpRules {
+  // Makes the instructions of one operation, which is no terminator.
+  void (*import)(ModuleImporter& importer, mlir::Operation& op);
+  RegionForm (*form)(mlir::Operation& op);
+};
+
 // What the regions of an operation became.
 struct ImportedRegions {
   std::vector<const HloComputation*> computations;
@@ -41,7 +62,7 @@ struct ImportedRegions {
 
 class ModuleImporter {
  public:
-  explicit ModuleImporter(const TextPlaces& places) : places_(places) {}
+  ModuleImporter(const TextPlaces& places, const OpRules& rules) : places_(places), rules_(rules) {}
 
   absl::StatusOr<std::unique_ptr<HloModule>> Import(mlir::Operation& module);
 
@@ -51,7 +72,7 @@ class ModuleImporter {
     if (!failed()) FailWith(op, absl::StrCat(parts...));
   }
 
-  // For op_rules.cc. What a value is in the computation that is being made; null after an error.
+  // For the rules. What a value is in the computation that is being made; null after an error.
   const HloInstruction* ValueOf(mlir::Operation& user, mlir::Value value);
   Shape ShapeOf(mlir::Operation& op, mlir::Type type);
   // That of all results: a tuple, unless there is one.
@@ -69,9 +90,13 @@ class ModuleImporter {
   // Broadcasts a scalar to dimensions.
   const HloInstruction* AddSplat(mlir::Operation& op, const HloInstruction* scalar,
                                  const Shape& shape);
+  // Gives what was added its metadata and shardings, which stand last.
+  void FinishInstructions();
   // Lets the result of the operation be `made`, or the results its first elements.
   void Bind(mlir::Operation& op, const HloInstruction* made, bool is_in_tuple);
-  void BindResult(mlir::OpResult result, const HloInstruction* made) { scope_->values[result] = made; }
+  void BindResult(mlir::OpResult result, const HloInstruction* made) {
+    scope_->values[result] = made;
+  }
 
   // Makes the computation `name` of a function of scalars: a custom call.
   const HloComputation* ScalarFunction(mlir::Operation& op);
@@ -95,8 +120,8 @@ class ModuleImporter {
   std::string UniqueComputationName(absl::string_view name);
   HloInstruction* AddNamed(mlir::Operation& op, HloOpcode opcode, const std::string& name,
                            const ImportedOperands& operands, const Shape& shape);
-  void SetPlaceAndMetadata(mlir::Operation& op, HloInstruction* instruction);
-  void AddShardings(mlir::Operation& op, mlir::DictionaryAttr attributes,
+  void SetMetadata(mlir::Operation& op, HloInstruction* instruction);
+  void AddShardings(mlir::Operation& op, llvm::ArrayRef<mlir::NamedAttribute> attributes,
                     HloInstruction* instruction);
 
   std::vector<mlir::Operation*> FunctionsInCallOrder(mlir::Operation& module);
@@ -109,12 +134,20 @@ class ModuleImporter {
   void ImportBody(mlir::Operation& op, mlir::Block& block, Root root,
                   absl::Span<const mlir::Value> captures);
   void ImportRegionsOf(mlir::Operation& op);
-  std::vector<mlir::Value> CapturesOf(mlir::Operation& op, mlir::Region& region);
+  std::vector<mlir::Value> CapturesOf(mlir::Region& region);
 
   const TextPlaces& places_;
+  const OpRules rules_;
   std::unique_ptr<HloModule> module_;
   absl::Status status_;
   Scope* scope_ = nullptr;
+  // What was added and is not finished, and whether it is the main instruction of its operation.
+  struct Unfinished {
+    mlir::Operation* op;
+    HloInstruction* instruction;
+    bool is_main;
+  };
+  std::vector<Unfinished> unfinished_;
   int depth_ = 0;
   llvm::DenseMap<mlir::Operation*, ImportedRegions> regions_;
   llvm::DenseMap<mlir::Type, Shape> shapes_;
@@ -123,10 +156,6 @@ class ModuleImporter {
   absl::flat_hash_map<std::string, const HloComputation*> scalar_functions_;
   absl::flat_hash_map<std::string, int64_t> computation_name_counts_;
 };
-
-// ImportStableHlo (importer.h) of a module that was read from a text.
-absl::StatusOr<std::unique_ptr<HloModule>> ImportWithPlaces(mlir::Operation* module,
-                                                            const TextPlaces& places);
 
 }  // namespace xla_indexing::internal
 

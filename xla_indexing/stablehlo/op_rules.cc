@@ -23,12 +23,42 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "xla_indexing/hlo/text/parts/lexer.h"
+#include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/attribute_values.h"
 #include "xla_indexing/hlo/types/layout.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/stablehlo/op_attributes.h"
 #include "xla_indexing/stablehlo/shapes.h"
 
 namespace xla_indexing::internal {
 namespace {
+
+struct OpAttributeRule {
+  AttributeKey key;
+  absl::string_view path;    // In the operation (op_attributes.h).
+  bool is_optional = false;  // Left out where it is empty, 0 or false.
+};
+
+// One operation that is being imported, its operands made and counted.
+struct ImportedOp {
+  ModuleImporter& importer;
+  mlir::Operation& op;
+  const struct OpRule& rule;
+  OpAttributes attributes;
+  ImportedOperands operands;
+  Shape shape;  // That of the results.
+};
+
+struct OpRule {
+  absl::string_view name;  // Without the dialect's.
+  HloOpcode opcode;
+  int least_operands = 0;
+  int least_results = 1;
+  std::vector<OpAttributeRule> attributes = {};
+  void (*import)(ImportedOp&) = nullptr;  // Null: the opcode, the operands and the attributes.
+  RegionForm form = RegionForm::kNone;
+  int regions = 0;
+};
 
 using Ints = std::vector<int64_t>;
 using Key = AttributeKey;
@@ -90,11 +120,11 @@ void ImportConstant(ImportedOp& call) {
   auto dense = mlir::dyn_cast_or_null<mlir::DenseElementsAttr>(call.attributes.Find("value"));
   const bool is_splat = dense && dense.isSplat() && call.shape.IsArray() && call.shape.rank() > 0;
   const Shape stored = is_splat ? Shape::Scalar(call.shape.element_type()) : call.shape;
-  const absl::StatusOr<Literal> literal =
-      LiteralOfAttribute(call.attributes.Find("value"), stored);
+  const absl::StatusOr<Literal> literal = LiteralOfAttribute(call.attributes.Find("value"), stored);
   if (!literal.ok()) return call.importer.Fail(call.op, literal.status().message());
-  HloInstruction* made = is_splat ? call.importer.AddStep(call.op, HloOpcode::kConstant, {}, stored)
-                                  : call.importer.AddMain(call.op, HloOpcode::kConstant, {}, stored);
+  HloInstruction* made = is_splat
+                             ? call.importer.AddStep(call.op, HloOpcode::kConstant, {}, stored)
+                             : call.importer.AddMain(call.op, HloOpcode::kConstant, {}, stored);
   made->SetAttribute(Key::kConstantValue, &*literal);
   if (is_splat) {
     made = call.importer.AddMain(call.op, HloOpcode::kBroadcast, {made}, call.shape);
@@ -108,7 +138,8 @@ void ImportConstant(ImportedOp& call) {
 HloInstruction* AddBroadcast(ImportedOp& call, const HloInstruction* operand, const Ints& dims,
                              bool is_main) {
   const Shape from = operand->shape();
-  if (!from.IsArray() || !call.shape.IsArray() || static_cast<int64_t>(dims.size()) != from.rank()) {
+  if (!from.IsArray() || !call.shape.IsArray() ||
+      static_cast<int64_t>(dims.size()) != from.rank()) {
     call.importer.Fail(call.op, "broadcast_dimensions: ", dims.size(),
                        " numbers are given for an operand ", from.ToString());
     return nullptr;
@@ -192,7 +223,8 @@ void ImportDynamic(ImportedOp& call) {
   }
   HloInstruction* made =
       call.importer.AddMain(call.op, HloOpcode::kCustomCall, call.operands, call.shape);
-  made->SetAttribute(Key::kCustomCallTarget, absl::string_view(absl::StrCat("stablehlo.", name.str())));
+  made->SetAttribute(Key::kCustomCallTarget,
+                     absl::string_view(absl::StrCat("stablehlo.", name.str())));
   BindMain(call, made);
 }
 
@@ -224,8 +256,7 @@ void ImportCompare(ImportedOp& call) {
 
 // A function that HLO has no opcode for (ModuleImporter::ScalarFunction).
 void ImportFunctionOfElements(ImportedOp& call) {
-  HloInstruction* made =
-      call.importer.AddMain(call.op, HloOpcode::kMap, call.operands, call.shape);
+  HloInstruction* made = call.importer.AddMain(call.op, HloOpcode::kMap, call.operands, call.shape);
   Ints dims(static_cast<size_t>(call.shape.IsArray() ? call.shape.rank() : 0));
   std::iota(dims.begin(), dims.end(), 0);
   made->SetAttribute(Key::kDimensions, SpanOf(dims));
@@ -286,13 +317,12 @@ bool ReadLabels(absl::string_view text, ConvolutionDimensionNumbers* numbers) {
     absl::InlinedVector<int64_t, 3>* spatial;
     int64_t* rank;
   };
-  const Side sides[] = {
-      {'b', 'f', &numbers->input_batch, &numbers->input_feature, &numbers->input_spatial,
-       &numbers->input_rank},
-      {'i', 'o', &numbers->kernel_input_feature, &numbers->kernel_output_feature,
-       &numbers->kernel_spatial, &numbers->kernel_rank},
-      {'b', 'f', &numbers->output_batch, &numbers->output_feature, &numbers->output_spatial,
-       &numbers->output_rank}};
+  const Side sides[] = {{'b', 'f', &numbers->input_batch, &numbers->input_feature,
+                         &numbers->input_spatial, &numbers->input_rank},
+                        {'i', 'o', &numbers->kernel_input_feature, &numbers->kernel_output_feature,
+                         &numbers->kernel_spatial, &numbers->kernel_rank},
+                        {'b', 'f', &numbers->output_batch, &numbers->output_feature,
+                         &numbers->output_spatial, &numbers->output_rank}};
   for (const Side& side : sides) {
     const size_t open = text.find('[');
     const size_t close = text.find(']');
@@ -330,7 +360,8 @@ void ImportConvolution(ImportedOp& call) {
   const std::string text = call.attributes.Text("dimension_numbers");
   const Shape& kernel = call.operands[1]->shape();
   if (!ReadLabels(text, &numbers) || numbers.kernel_rank != kernel.rank()) {
-    return call.importer.Fail(call.op, "dimension_numbers: labels such as [b, 0, f]x[0, i, o]->[b, 0, f] ",
+    return call.importer.Fail(call.op,
+                              "dimension_numbers: labels such as [b, 0, f]x[0, i, o]->[b, 0, f] ",
                               "are expected, not '", text.substr(0, 100), "'");
   }
   Ints sizes;
@@ -369,15 +400,15 @@ Shape WithCaptured(ImportedOp& call) {
   const Shape first = shapes.empty() ? Shape() : shapes[0];
   for (const mlir::Value value : call.importer.RegionsOf(call.op).captures[0]) {
     shapes.push_back(first);
-    shapes.back().SetElementType(
-        call.importer.ShapeOf(call.op, value.getType()).element_type());
+    shapes.back().SetElementType(call.importer.ShapeOf(call.op, value.getType()).element_type());
   }
   return shapes.size() == 1 ? shapes[0] : Shape::Tuple(std::move(shapes));
 }
 
 void BindWithCaptured(ImportedOp& call, const HloInstruction* made) {
-  call.importer.Bind(call.op, made,
-                     call.op.getNumResults() + call.importer.RegionsOf(call.op).captures[0].size() != 1);
+  call.importer.Bind(
+      call.op, made,
+      call.op.getNumResults() + call.importer.RegionsOf(call.op).captures[0].size() != 1);
 }
 
 // reduce, reduce_window: arrays, then an initial value for each.
@@ -544,7 +575,8 @@ void ImportOutfeed(ImportedOp& call) {
 std::string GroupsText(ImportedOp& call, absl::string_view path) {
   const Ints ids = call.attributes.Ints(path);
   auto dense = mlir::dyn_cast_or_null<mlir::DenseElementsAttr>(call.attributes.Find(path));
-  const int64_t columns = dense && dense.getType().getRank() == 2 ? dense.getType().getDimSize(1) : 0;
+  const int64_t columns =
+      dense && dense.getType().getRank() == 2 ? dense.getType().getDimSize(1) : 0;
   std::vector<std::string> groups;
   std::vector<int64_t> group;
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -596,7 +628,8 @@ void ImportAllToAll(ImportedOp& call) {
                               " cannot be cut into ", count, " pieces that are put together along ",
                               concat);
   }
-  HloInstruction* exchanged = call.importer.AddStep(call.op, HloOpcode::kAllToAll, call.operands, from);
+  HloInstruction* exchanged =
+      call.importer.AddStep(call.op, HloOpcode::kAllToAll, call.operands, from);
   SetDevices(call, exchanged);
   exchanged->SetAttribute(Key::kDimensions, SpanOf(Ints{split}));
   Ints cut, permutation, moved;
@@ -607,18 +640,18 @@ void ImportAllToAll(ImportedOp& call) {
     permutation.push_back(i >= split ? i + 1 : i);
   }
   for (const int64_t dim : permutation) moved.push_back(cut[static_cast<size_t>(dim)]);
-  const HloInstruction* pieces = call.importer.AddStep(
-      call.op, HloOpcode::kReshape, {exchanged}, Shape::Array(from.element_type(), cut));
-  HloInstruction* transposed = call.importer.AddStep(
-      call.op, HloOpcode::kTranspose, {pieces}, Shape::Array(from.element_type(), moved));
+  const HloInstruction* pieces = call.importer.AddStep(call.op, HloOpcode::kReshape, {exchanged},
+                                                       Shape::Array(from.element_type(), cut));
+  HloInstruction* transposed = call.importer.AddStep(call.op, HloOpcode::kTranspose, {pieces},
+                                                     Shape::Array(from.element_type(), moved));
   transposed->SetAttribute(Key::kDimensions, SpanOf(permutation));
   BindMain(call, call.importer.AddMain(call.op, HloOpcode::kReshape, {transposed}, call.shape));
 }
 
-HloInstruction* AddSharded(ImportedOp& call, absl::string_view target, const ImportedOperands& operands,
-                           const Shape& shape, absl::string_view key, absl::string_view value) {
-  HloInstruction* made =
-      call.importer.AddMain(call.op, HloOpcode::kCustomCall, operands, shape);
+HloInstruction* AddSharded(ImportedOp& call, absl::string_view target,
+                           const ImportedOperands& operands, const Shape& shape,
+                           absl::string_view key, absl::string_view value) {
+  HloInstruction* made = call.importer.AddMain(call.op, HloOpcode::kCustomCall, operands, shape);
   made->SetAttribute(Key::kCustomCallTarget, target);
   made->SetTextAttribute("frontend_attributes",
                          absl::StrCat("{", key, "=\"", absl::CEscape(value), "\"}"));
@@ -655,7 +688,8 @@ void ImportManualComputation(ImportedOp& call) {
   ImportedOperands results = {inner};
   if (call.op.getNumResults() != 1) {
     results.clear();
-    for (int64_t i = 0; result.IsTuple() && i < static_cast<int64_t>(result.tuple_elements().size()); ++i) {
+    for (int64_t i = 0;
+         result.IsTuple() && i < static_cast<int64_t>(result.tuple_elements().size()); ++i) {
       results.push_back(call.importer.AddElement(call.op, inner, i));
     }
   }
@@ -701,7 +735,8 @@ std::string AliasesText(mlir::Attribute attribute) {
       const size_t at = text.find(key);
       const size_t begin = at == std::string::npos ? at : text.find('=', at);
       if (begin == std::string::npos) return std::string();
-      const size_t end = text.find_first_of(text.find('[', begin) == begin + 2 ? "]" : ",>", begin + 1);
+      const size_t end =
+          text.find_first_of(text.find('[', begin) == begin + 2 ? "]" : ",>", begin + 1);
       return absl::StrReplaceAll(text.substr(begin + 1, end - begin - 1), {{"[", ""}, {" ", ""}});
     };
     aliases.push_back(absl::StrCat("{", value_of("output_tuple_indices"), "}: (",
@@ -715,7 +750,8 @@ std::string AliasesText(mlir::Attribute attribute) {
 Shape WithLayout(ImportedOp& call, Shape shape, mlir::Attribute layout) {
   auto dims = mlir::dyn_cast<mlir::DenseIntElementsAttr>(layout);
   if (!shape.IsArray() || shape.rank() == 0 || !dims || dims.getNumElements() != shape.rank()) {
-    if (shape.IsArray() && shape.rank() > 0) call.importer.Fail(call.op, "a layout does not fit ", shape.ToString());
+    if (shape.IsArray() && shape.rank() > 0)
+      call.importer.Fail(call.op, "a layout does not fit ", shape.ToString());
     return shape;
   }
   Layout given;
@@ -733,7 +769,8 @@ void ImportCustomCall(ImportedOp& call) {
     if (shape.IsTuple()) {
       std::vector<Shape> shapes;
       for (size_t i = 0; i < results.size(); ++i) {
-        shapes.push_back(WithLayout(call, shape.tuple_element(static_cast<int64_t>(i)), results[i]));
+        shapes.push_back(
+            WithLayout(call, shape.tuple_element(static_cast<int64_t>(i)), results[i]));
       }
       shape = Shape::Tuple(std::move(shapes));
     } else {
@@ -769,7 +806,8 @@ void ImportCustomCall(ImportedOp& call) {
     made->SetTextAttribute("api_version", versions[version]);
   }
   std::vector<const HloComputation*> called;
-  if (auto list = mlir::dyn_cast_or_null<mlir::ArrayAttr>(call.attributes.Find("called_computations"))) {
+  if (auto list =
+          mlir::dyn_cast_or_null<mlir::ArrayAttr>(call.attributes.Find("called_computations"))) {
     for (const mlir::Attribute one : list) {
       auto symbol = mlir::dyn_cast<mlir::FlatSymbolRefAttr>(one);
       called.push_back(call.importer.FunctionNamed(call.op, symbol ? symbol.getValue().str() : ""));
@@ -817,7 +855,7 @@ void ImportBroadcasting(ImportedOp& call) {
 
 // ---- The table.
 
-const std::vector<OpRule>& OpRules() {
+const std::vector<OpRule>& OpTable() {
   using enum HloOpcode;
   using Form = RegionForm;
   static const auto* const kRules = new std::vector<OpRule>{
@@ -825,9 +863,24 @@ const std::vector<OpRule>& OpRules() {
       {"all_gather", kAllGather, 1, 1, {{Key::kDimensions, "all_gather_dim"}}, ImportCollective},
       {"all_reduce", kAllReduce, 1, 1, {}, ImportCollective, Form::kPlain, 1},
       {"all_to_all", kAllToAll, 1, 1, {}, ImportAllToAll},
-      {"batch_norm_grad", kBatchNormGrad, 5, 3, {{Key::kFeatureIndex, "feature_index"}}, ImportBatchNorm},
-      {"batch_norm_inference", kBatchNormInference, 5, 1, {{Key::kFeatureIndex, "feature_index"}}, ImportBatchNorm},
-      {"batch_norm_training", kBatchNormTraining, 3, 3, {{Key::kFeatureIndex, "feature_index"}}, ImportBatchNorm},
+      {"batch_norm_grad",
+       kBatchNormGrad,
+       5,
+       3,
+       {{Key::kFeatureIndex, "feature_index"}},
+       ImportBatchNorm},
+      {"batch_norm_inference",
+       kBatchNormInference,
+       5,
+       1,
+       {{Key::kFeatureIndex, "feature_index"}},
+       ImportBatchNorm},
+      {"batch_norm_training",
+       kBatchNormTraining,
+       3,
+       3,
+       {{Key::kFeatureIndex, "feature_index"}},
+       ImportBatchNorm},
       {"bitcast_convert", kBitcastConvert, 1},
       {"broadcast", kBroadcast, 1, 1, {}, ImportBroadcast},
       {"broadcast_in_dim", kBroadcast, 1, 1, {}, ImportBroadcast},
@@ -840,13 +893,20 @@ const std::vector<OpRule>& OpRules() {
       {"composite", kCall, 0, 0, {}, ImportCall},
       {"concatenate", kConcatenate, 1, 1, {{Key::kDimensions, "dimension"}}},
       {"constant", kConstant, 0, 1, {}, ImportConstant},
-      {"convolution", kConvolution, 2, 1,
-       {{Key::kFeatureGroupCount, "feature_group_count", true}, {Key::kBatchGroupCount, "batch_group_count", true}},
+      {"convolution",
+       kConvolution,
+       2,
+       1,
+       {{Key::kFeatureGroupCount, "feature_group_count", true},
+        {Key::kBatchGroupCount, "batch_group_count", true}},
        ImportConvolution},
       {"create_token", kAfterAll},
       {"custom_call", kCustomCall, 0, 0, {}, ImportCustomCall},
       {"dot", kDot, 2, 1, {}, ImportDot},
-      {"dot_general", kDot, 2, 1,
+      {"dot_general",
+       kDot,
+       2,
+       1,
        {{Key::kLhsBatchDims, "dot_dimension_numbers.lhs_batching_dimensions", true},
         {Key::kLhsContractingDims, "dot_dimension_numbers.lhs_contracting_dimensions"},
         {Key::kRhsBatchDims, "dot_dimension_numbers.rhs_batching_dimensions", true},
@@ -860,7 +920,10 @@ const std::vector<OpRule>& OpRules() {
       {"dynamic_slice", kDynamicSlice, 1, 1, {{Key::kDynamicSliceSizes, "slice_sizes"}}},
       {"dynamic_update_slice", kDynamicUpdateSlice, 2},
       {"fft", kFft, 1, 1, {{Key::kFftType, "fft_type"}, {Key::kFftLength, "fft_length"}}},
-      {"gather", kGather, 2, 1,
+      {"gather",
+       kGather,
+       2,
+       1,
        {{Key::kOffsetDims, "dimension_numbers.offset_dims"},
         {Key::kCollapsedSliceDims, "dimension_numbers.collapsed_slice_dims"},
         {Key::kStartIndexMap, "dimension_numbers.start_index_map"},
@@ -881,7 +944,10 @@ const std::vector<OpRule>& OpRules() {
       {"outfeed", kOutfeed, 1, 1, {}, ImportOutfeed},
       {"pad", kPad, 2, 1, {}, ImportPad},
       {"partition_id", kPartitionId},
-      {"ragged_dot", kRaggedDot, 3, 1,
+      {"ragged_dot",
+       kRaggedDot,
+       3,
+       1,
        {{Key::kLhsBatchDims, "ragged_dot_dimension_numbers.lhs_batching_dimensions", true},
         {Key::kLhsContractingDims, "ragged_dot_dimension_numbers.lhs_contracting_dimensions"},
         {Key::kRhsBatchDims, "ragged_dot_dimension_numbers.rhs_batching_dimensions", true},
@@ -889,26 +955,49 @@ const std::vector<OpRule>& OpRules() {
         {Key::kLhsRaggedDims, "ragged_dot_dimension_numbers.lhs_ragged_dimensions"},
         {Key::kRhsGroupDims, "ragged_dot_dimension_numbers.rhs_group_dimensions"}}},
       {"real_dynamic_slice", kCustomCall, 4, 1, {}, ImportDynamic},
-      {"reduce", kReduce, 2, 1, {{Key::kDimensions, "dimensions"}}, ImportReduce, Form::kReducer, 1},
-      {"reduce_precision", kReducePrecision, 1, 1,
+      {"reduce",
+       kReduce,
+       2,
+       1,
+       {{Key::kDimensions, "dimensions"}},
+       ImportReduce,
+       Form::kReducer,
+       1},
+      {"reduce_precision",
+       kReducePrecision,
+       1,
+       1,
        {{Key::kExponentBits, "exponent_bits"}, {Key::kMantissaBits, "mantissa_bits"}}},
-      {"reduce_scatter", kReduceScatter, 1, 1, {{Key::kDimensions, "scatter_dimension"}}, ImportCollective, Form::kPlain, 1},
+      {"reduce_scatter",
+       kReduceScatter,
+       1,
+       1,
+       {{Key::kDimensions, "scatter_dimension"}},
+       ImportCollective,
+       Form::kPlain,
+       1},
       {"reduce_window", kReduceWindow, 2, 1, {}, ImportReduce, Form::kReducer, 1},
       {"replica_id", kReplicaId},
       {"reshape", kReshape, 1},
       {"reverse", kReverse, 1, 1, {{Key::kDimensions, "dimensions"}}},
       {"rng", kRng, 2, 1, {}, ImportRng},
       {"rng_bit_generator", kRngBitGenerator, 1, 2, {}, ImportRng},
-      {"scatter", kScatter, 3, 1,
+      {"scatter",
+       kScatter,
+       3,
+       1,
        {{Key::kUpdateWindowDims, "scatter_dimension_numbers.update_window_dims"},
         {Key::kInsertedWindowDims, "scatter_dimension_numbers.inserted_window_dims"},
         {Key::kScatterDimsToOperandDims, "scatter_dimension_numbers.scatter_dims_to_operand_dims"},
         {Key::kInputBatchingDims, "scatter_dimension_numbers.input_batching_dims", true},
-        {Key::kScatterIndicesBatchingDims, "scatter_dimension_numbers.scatter_indices_batching_dims", true},
+        {Key::kScatterIndicesBatchingDims,
+         "scatter_dimension_numbers.scatter_indices_batching_dims", true},
         {Key::kIndexVectorDim, "scatter_dimension_numbers.index_vector_dim"},
         {Key::kIndicesAreSorted, "indices_are_sorted", true},
         {Key::kUniqueIndices, "unique_indices", true}},
-       ImportScatter, Form::kReducer, 1},
+       ImportScatter,
+       Form::kReducer,
+       1},
       {"select_and_scatter", kSelectAndScatter, 3, 1, {}, ImportSelectAndScatter, Form::kPlain, 2},
       {"set_dimension_size", kSetDimensionSize, 2, 1, {{Key::kDimensions, "dimension"}}},
       {"sharding_constraint", kCustomCall, 1, 1, {}, ImportShardingConstraint},
@@ -917,8 +1006,13 @@ const std::vector<OpRule>& OpRules() {
       {"square", kMultiply, 1, 1, {}, ImportSquare},
       {"top_k", kTopk, 1, 2, {{Key::kTopKCount, "k"}}, ImportTopK},
       {"transpose", kTranspose, 1, 1, {{Key::kDimensions, "permutation"}}},
-      {"triangular_solve", kTriangularSolve, 2, 1,
-       {{Key::kLeftSide, "left_side"}, {Key::kLower, "lower"}, {Key::kUnitDiagonal, "unit_diagonal"},
+      {"triangular_solve",
+       kTriangularSolve,
+       2,
+       1,
+       {{Key::kLeftSide, "left_side"},
+        {Key::kLower, "lower"},
+        {Key::kUnitDiagonal, "unit_diagonal"},
         {Key::kTransposeA, "transpose_a"}}},
       {"tuple", kTuple},
       {"uniform_dequantize", kConvert, 1},
@@ -930,17 +1024,30 @@ const std::vector<OpRule>& OpRules() {
 
 // The functions of each element in StableHLO and CHLO that are no opcodes of HLO.
 const llvm::StringSet<>& FunctionsOfElements() {
-  static const auto* const kNames = new llvm::StringSet<>{
-      "atan",   "bessel_i1e", "conj",      "constant_like", "digamma", "erf_inv", "erfc",
-      "is_inf", "is_neg_inf", "is_pos_inf", "lgamma",       "next_after", "polygamma", "zeta",
-      "broadcast_next_after", "broadcast_polygamma", "broadcast_zeta"};
+  static const auto* const kNames = new llvm::StringSet<>{"atan",
+                                                          "bessel_i1e",
+                                                          "conj",
+                                                          "constant_like",
+                                                          "digamma",
+                                                          "erf_inv",
+                                                          "erfc",
+                                                          "is_inf",
+                                                          "is_neg_inf",
+                                                          "is_pos_inf",
+                                                          "lgamma",
+                                                          "next_after",
+                                                          "polygamma",
+                                                          "zeta",
+                                                          "broadcast_next_after",
+                                                          "broadcast_polygamma",
+                                                          "broadcast_zeta"};
   return *kNames;
 }
 
 const absl::flat_hash_map<absl::string_view, const OpRule*>& RulesByName() {
   static const auto* const kByName = [] {
     auto* rules = new absl::flat_hash_map<absl::string_view, const OpRule*>();
-    for (const OpRule& rule : OpRules()) rules->emplace(rule.name, &rule);
+    for (const OpRule& rule : OpTable()) rules->emplace(rule.name, &rule);
     // Those that are functions of each element have the name that HLO has for them, with other hyphens.
     auto* names = new std::vector<std::string>();
     auto* elementwise = new std::vector<OpRule>();
@@ -958,14 +1065,14 @@ const absl::flat_hash_map<absl::string_view, const OpRule*>& RulesByName() {
   return *kByName;
 }
 
-}  // namespace
-
+// Whether it is a function of each element that HLO has no opcode for.
 bool IsFunctionOfElements(mlir::Operation& op) {
   return op.getName().getDialectNamespace() == "chlo" && op.getNumResults() == 1 &&
          op.getNumOperands() > 0 && op.getNumRegions() == 0 &&
          FunctionsOfElements().contains(op.getName().stripDialect());
 }
 
+// The rule for an operation, null where it is not known.
 const OpRule* FindOpRule(mlir::Operation& op) {
   const llvm::StringRef dialect = op.getName().getDialectNamespace();
   if (dialect != "stablehlo" && dialect != "chlo" && dialect != "mhlo" && dialect != "sdy" &&
@@ -989,6 +1096,12 @@ const OpRule* FindOpRule(mlir::Operation& op) {
   return found == RulesByName().end() ? nullptr : found->second;
 }
 
+RegionForm FormOf(mlir::Operation& op) {
+  if (IsFunctionOfElements(op)) return RegionForm::kFunction;
+  const OpRule* rule = FindOpRule(op);
+  return rule == nullptr ? RegionForm::kNone : rule->form;
+}
+
 void ImportOp(ModuleImporter& importer, mlir::Operation& op) {
   static const OpRule* const kUnknown = new OpRule{"", HloOpcode::kUnknown, 0, 0};
   const OpRule* rule = FindOpRule(op);
@@ -1004,8 +1117,9 @@ void ImportOp(ModuleImporter& importer, mlir::Operation& op) {
       (call.rule.import == nullptr && arity.has_value() && operands != *arity) ||
       static_cast<int>(op.getNumResults()) < call.rule.least_results ||
       static_cast<int>(op.getNumRegions()) < call.rule.regions) {
-    return importer.Fail(op, "it has ", operands, " operands, ", op.getNumResults(), " results and ",
-                         op.getNumRegions(), " regions, which is not what it takes");
+    return importer.Fail(op, "it has ", operands, " operands, ", op.getNumResults(),
+                         " results and ", op.getNumRegions(),
+                         " regions, which is not what it takes");
   }
   if (call.rule.import != nullptr) {
     call.rule.import(call);
@@ -1021,6 +1135,11 @@ void ImportOp(ModuleImporter& importer, mlir::Operation& op) {
     ImportPlain(call);
   }
   if (!call.attributes.error().empty()) importer.Fail(op, call.attributes.error());
+  importer.FinishInstructions();
 }
+
+}  // namespace
+
+OpRules StableHloRules() { return {ImportOp, FormOf}; }
 
 }  // namespace xla_indexing::internal

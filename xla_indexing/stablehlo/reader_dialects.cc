@@ -219,8 +219,8 @@ ParseResult ReaderOpParser::ReadClause(StringRef word) {
   if (op_ == "reduce_precision" && word == "format") {
     // e5m10
     int64_t exponent = 0, mantissa = 0;
-    if (!text.consume_front("e") || text.consumeInteger(10, exponent) ||
-        !text.consume_front("m") || text.getAsInteger(10, mantissa)) {
+    if (!text.consume_front("e") || text.consumeInteger(10, exponent) || !text.consume_front("m") ||
+        text.getAsInteger(10, mantissa)) {
       return p_.emitError(p_.getNameLoc(), "a format such as e5m10 was expected");
     }
     Set("exponent_bits", p_.getBuilder().getI32IntegerAttr(static_cast<int32_t>(exponent)));
@@ -523,7 +523,8 @@ ParseResult ReaderOpParser::ParseFunction() {
     if (failed(p_.parseOptionalLParen())) {
       if (p_.parseType(results.emplace_back())) return failure();
     } else if (failed(p_.parseOptionalRParen())) {
-      if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::None, read_result) || p_.parseRParen()) {
+      if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::None, read_result) ||
+          p_.parseRParen()) {
         return failure();
       }
     }
@@ -599,8 +600,9 @@ class ReaderDialect : public mlir::Dialect {
 };
 
 void RegisterReaderDialects(mlir::DialectRegistry* registry) {
-  registry->insert<ReaderDialect<ReaderNamespace::kStableHlo>, ReaderDialect<ReaderNamespace::kChlo>,
-                   ReaderDialect<ReaderNamespace::kShardy>, ReaderDialect<ReaderNamespace::kFunc>>();
+  registry
+      ->insert<ReaderDialect<ReaderNamespace::kStableHlo>, ReaderDialect<ReaderNamespace::kChlo>,
+               ReaderDialect<ReaderNamespace::kShardy>, ReaderDialect<ReaderNamespace::kFunc>>();
 }
 
 }  // namespace xla_indexing::internal

@@ -43,8 +43,7 @@ absl::Status NoCounterpart(mlir::Type type) {
 std::optional<ElementType> ElementTypeOf(mlir::Type type) {
   if (auto integer = mlir::dyn_cast<mlir::IntegerType>(type)) {
     if (integer.getWidth() == 1 && !integer.isUnsigned()) return ElementType::kPred;
-    return ElementTypeFromName(
-        absl::StrCat(integer.isUnsigned() ? "u" : "s", integer.getWidth()));
+    return ElementTypeFromName(absl::StrCat(integer.isUnsigned() ? "u" : "s", integer.getWidth()));
   }
   if (mlir::isa<mlir::IndexType>(type)) return ElementType::kS64;
   if (auto complex = mlir::dyn_cast<mlir::ComplexType>(type)) {

@@ -26,6 +26,7 @@
 #include "xla_indexing/hlo/text/parts/lexer.h"
 #include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/stablehlo/module_importer.h"
+#include "xla_indexing/stablehlo/op_rules.h"
 #include "xla_indexing/stablehlo/reader_dialects.h"
 #include "xla_indexing/stablehlo/text_places.h"
 
@@ -66,7 +67,8 @@ absl::Status CheckNesting(const SourceText& source) {
       case '{':
       case '<':
         if (++depth > kMaxParseDepth) {
-          return ErrorAt(source, i, absl::StrCat("brackets are nested more than ", kMaxParseDepth, " deep"));
+          return ErrorAt(source, i,
+                         absl::StrCat("brackets are nested more than ", kMaxParseDepth, " deep"));
         }
         break;
       case ')':
@@ -114,8 +116,8 @@ bool LooksLikeStableHlo(absl::string_view text) {
   }
   if (text.empty()) return false;
   if (text[0] == '#' || text[0] == '!') return true;
-  for (const absl::string_view word : {"builtin.module", "\"builtin.module\"", "func.func", "\"func.func\"",
-                                       "sdy.mesh", "\"sdy.mesh\""}) {
+  for (const absl::string_view word : {"builtin.module", "\"builtin.module\"", "func.func",
+                                       "\"func.func\"", "sdy.mesh", "\"sdy.mesh\""}) {
     if (absl::StartsWith(text, word)) return true;
   }
   if (!absl::ConsumePrefix(&text, "module")) return false;
@@ -126,7 +128,8 @@ bool LooksLikeStableHlo(absl::string_view text) {
   if (!absl::ConsumePrefix(&text, "{")) return false;
   text = absl::StripLeadingAsciiWhitespace(text);
   return text.empty() || text[0] == '}' || absl::StartsWith(text, "func") ||
-         absl::StartsWith(text, "sdy.") || absl::StartsWith(text, "\"") || absl::StartsWith(text, "//");
+         absl::StartsWith(text, "sdy.") || absl::StartsWith(text, "\"") ||
+         absl::StartsWith(text, "//");
 }
 
 absl::StatusOr<std::unique_ptr<HloModule>> ReadStableHlo(SourceText source_text) {
@@ -155,8 +158,8 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadStableHlo(SourceText source_text)
     return mlir::success();
   });
   llvm::SourceMgr manager;
-  manager.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBuffer(source->text, source->filename), llvm::SMLoc());
+  manager.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(source->text, source->filename),
+                             llvm::SMLoc());
   const mlir::ParserConfig config(&context, /*verifyAfterParse=*/false);
   mlir::AsmParserState state;
   mlir::Block block;
@@ -173,7 +176,8 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadStableHlo(SourceText source_text)
     around->getBody()->getOperations().splice(around->getBody()->end(), block.getOperations());
     module = around->getOperation();
   }
-  return internal::ImportWithPlaces(module, internal::TextPlaces(source, &state));
+  const internal::TextPlaces places(source, &state);
+  return internal::ModuleImporter(places, internal::StableHloRules()).Import(*module);
 }
 
 absl::StatusOr<std::unique_ptr<HloModule>> ReadAndVerifyStableHlo(absl::string_view text,

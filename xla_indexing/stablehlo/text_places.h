@@ -47,9 +47,8 @@ class TextPlaces {
  private:
   static absl::string_view NameAt(llvm::SMRange range) {
     if (!range.isValid()) return {};
-    absl::string_view name(
-        range.Start.getPointer(),
-        static_cast<size_t>(range.End.getPointer() - range.Start.getPointer()));
+    absl::string_view name(range.Start.getPointer(),
+                           static_cast<size_t>(range.End.getPointer() - range.Start.getPointer()));
     if (!name.empty() && name.front() == '%') name.remove_prefix(1);
     return name;
   }

@@ -85,7 +85,7 @@ struct CommandLine {
     kCompare,        // two computations of the HLO in `files`
     kPicture,        // of one thing in the HLO in `files`
     kReport,         // what the kernels of the HLO in `files` move
-    kRewrite,        // the HLO in `files` itself, or with gathers and scatters as what their indices say
+    kRewrite,  // the HLO in `files` itself, or with gathers and scatters as what their indices say
   };
 
   Action action = Action::kPrintIndexing;
