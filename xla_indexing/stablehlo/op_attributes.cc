@@ -165,11 +165,10 @@ bool OpAttributes::AddInts(mlir::Attribute attribute, int depth, std::vector<int
       if (size < 0 || (size > 0 && count > kMaxInts / static_cast<size_t>(size))) return false;
       count *= static_cast<size_t>(size);
     }
-    const unsigned width = dense.getElementType().getIntOrFloatBitWidth();
-    if (width > 64) return false;
     for (const llvm::APInt& value : dense.getValues<llvm::APInt>()) {
-      ints->push_back(width == 1 ? static_cast<int64_t>(value.getZExtValue())
-                                 : value.getSExtValue());
+      if (value.getSignificantBits() > 64) return false;
+      ints->push_back(value.getBitWidth() == 1 ? static_cast<int64_t>(value.getZExtValue())
+                                               : value.getSExtValue());
     }
     return true;
   }
