@@ -232,9 +232,9 @@ def test_all_forms_of_a_lowered_program_read_the_same(jax):
 
 def test_an_exported_program(jax):
     exported = pytest.importorskip("jax.export").export(jax.jit(program))(*arguments(jax))
-    expected = str(xi.load(jax.jit(program).lower(*arguments(jax))).entry.indexing())
-    assert str(xi.load(exported).entry.indexing()) == expected
-    assert str(xi.load(exported.mlir_module_serialized).entry.indexing()) == expected
+    expected = reads(xi.load(jax.jit(program).lower(*arguments(jax))))
+    assert reads(xi.load(exported)) == expected
+    assert reads(xi.load(exported.mlir_module_serialized)) == expected
 
 
 def test_source_lines(jax):
@@ -244,15 +244,14 @@ def test_source_lines(jax):
     assert line in found
 
 
-def test_stablehlo_that_jaxlib_does_not_take(jax):
+def test_bytecode_that_jaxlib_does_not_take(jax):
     with pytest.raises(xi.ParseError, match="jaxlib does not take"):
+        xi.load(b"ML\xefR this is no module")
+
+
+def test_stablehlo_that_is_not_right():
+    with pytest.raises(xi.ParseError, match="custom op 'this' is unknown"):
         xi.load("module @m { this is no operation }")
-
-
-def test_stablehlo_without_jaxlib(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "jax._src.lib", None)
-    with pytest.raises(xi.Error, match="not here"):
-        xi.load("module @m {\n}")
 
 
 STABLEHLO = """#loc1 = loc("x")
@@ -290,7 +289,7 @@ def test_an_mlir_module_is_read_as_its_text():
 
 
 def test_errors_in_stablehlo_have_a_place():
-    with pytest.raises(xi.ParseError, match=r"f\.mlir:4:28: error: use of undeclared SSA value name"):
+    with pytest.raises(xi.ParseError, match=r"f\.mlir:4:30: error: use of undeclared SSA value name"):
         xi.load(STABLEHLO.replace("transpose %arg0", "transpose %arg1"), filename="f.mlir")
 
 

@@ -182,8 +182,8 @@ std::string ModuleImporter::UniqueComputationName(absl::string_view name) {
   return unique;
 }
 
-void ModuleImporter::SetMetadata(mlir::Operation& op, HloInstruction* instruction) {
-  const OpOrigin origin = OriginOf(op.getLoc());
+void ModuleImporter::SetMetadata(mlir::Location location, HloInstruction* instruction) {
+  const OpOrigin origin = OriginOf(location);
   // The place of an operation without a location is that of its text.
   const bool has_file = !origin.file.empty() && (places_.source() == nullptr ||
                                                  View(origin.file) != places_.source()->filename);
@@ -242,7 +242,7 @@ HloInstruction* ModuleImporter::AddNamed(mlir::Operation& op, HloOpcode opcode,
 
 void ModuleImporter::FinishInstructions() {
   for (const Unfinished& one : unfinished_) {
-    SetMetadata(*one.op, one.instruction);
+    SetMetadata(one.op->getLoc(), one.instruction);
     if (one.is_main)
       AddShardings(*one.op, one.op->getDiscardableAttrDictionary().getValue(), one.instruction);
   }
@@ -397,6 +397,7 @@ const HloComputation* ModuleImporter::ImportRegion(mlir::Operation& op, mlir::Re
       HloInstruction* parameter = scope.computation->AddParameter(
           static_cast<int64_t>(i), UniqueName(name_of(parameters[i].value)), shapes[i]);
       parameter->SetSourceOffset(places_.OffsetOf(op));
+      if (Is(op, "func.func")) SetMetadata(parameters[i].value.getLoc(), parameter);
       if (parameters[i].value) scope.values[parameters[i].value] = parameter;
       if (attributes && i < attributes.size()) {
         if (auto own = mlir::dyn_cast<mlir::DictionaryAttr>(attributes[i])) {

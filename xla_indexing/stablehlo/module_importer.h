@@ -120,7 +120,7 @@ class ModuleImporter {
   std::string UniqueComputationName(absl::string_view name);
   HloInstruction* AddNamed(mlir::Operation& op, HloOpcode opcode, const std::string& name,
                            const ImportedOperands& operands, const Shape& shape);
-  void SetMetadata(mlir::Operation& op, HloInstruction* instruction);
+  void SetMetadata(mlir::Location location, HloInstruction* instruction);
   void AddShardings(mlir::Operation& op, llvm::ArrayRef<mlir::NamedAttribute> attributes,
                     HloInstruction* instruction);
 
