@@ -115,7 +115,10 @@ def _from_bytecode(content: bytes, filename: str) -> Module:
         client = importlib.import_module("jax._src.lib").xla_client
         convert = client._xla.mlir.mlir_module_to_xla_computation
     except (ImportError, AttributeError) as error:
-        raise Error(f"{filename}: StableHLO as bytecode is converted by jaxlib, which is not here; its text is read without: {error}") from error
+        raise Error(
+            f"{filename}: StableHLO as bytecode is converted by jaxlib, which is not here; "
+            f"its text is read without: {error}"
+        ) from error
     try:
         computation = convert(content, use_tuple_args=False, return_tuple=False)
     except Exception as error:  # jaxlib raises what it likes.

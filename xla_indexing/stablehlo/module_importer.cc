@@ -350,6 +350,46 @@ std::vector<mlir::Value> ModuleImporter::CapturesOf(mlir::Region& region) {
   return {captures.begin(), captures.end()};
 }
 
+void ModuleImporter::AddParameters(mlir::Operation& op, Parameters form,
+                                   absl::Span<const RegionParameter> parameters) {
+  std::vector<Shape> shapes;
+  for (const RegionParameter& parameter : parameters) shapes.push_back(ShapeOf(op, parameter.type));
+  const auto name_of = [&](mlir::Value value) {
+    auto argument = mlir::dyn_cast_or_null<mlir::BlockArgument>(value);
+    const absl::string_view text =
+        argument ? places_.NameOf(argument)
+                 : (value && value.getDefiningOp() ? places_.NameOf(*value.getDefiningOp()) : "");
+    if (!text.empty()) return absl::ascii_isdigit(text[0]) ? absl::StrCat("v", text) : ToName(text);
+    return argument ? absl::StrCat("arg", argument.getArgNumber()) : std::string("captured");
+  };
+  if (form == Parameters::kOneTuple) {
+    HloInstruction* state =
+        scope_->computation->AddParameter(0, "state", Shape::Tuple(std::move(shapes)));
+    state->SetSourceOffset(places_.OffsetOf(op));
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      HloInstruction* element =
+          AddNamed(op, HloOpcode::kGetTupleElement, name_of(parameters[i].value), {state},
+                   state->shape().tuple_element(static_cast<int64_t>(i)));
+      element->SetAttribute(AttributeKey::kIndex, static_cast<int64_t>(i));
+      scope_->values[parameters[i].value] = element;
+    }
+  } else {
+    auto attributes = op.getAttrOfType<mlir::ArrayAttr>("arg_attrs");
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      HloInstruction* parameter = scope_->computation->AddParameter(
+          static_cast<int64_t>(i), UniqueName(name_of(parameters[i].value)), shapes[i]);
+      parameter->SetSourceOffset(places_.OffsetOf(op));
+      if (Is(op, "func.func")) SetMetadata(parameters[i].value.getLoc(), parameter);
+      if (parameters[i].value) scope_->values[parameters[i].value] = parameter;
+      if (attributes && i < attributes.size()) {
+        if (auto own = mlir::dyn_cast<mlir::DictionaryAttr>(attributes[i])) {
+          AddShardings(op, own.getValue(), parameter);
+        }
+      }
+    }
+  }
+}
+
 const HloComputation* ModuleImporter::ImportRegion(mlir::Operation& op, mlir::Region& region,
                                                    absl::string_view name, Parameters form,
                                                    Root root,
@@ -370,42 +410,7 @@ const HloComputation* ModuleImporter::ImportRegion(mlir::Operation& op, mlir::Re
   Scope scope;
   scope.computation = module_->AddComputation(UniqueComputationName(name));
   Scope* const outer = std::exchange(scope_, &scope);
-  std::vector<Shape> shapes;
-  for (const RegionParameter& parameter : parameters) shapes.push_back(ShapeOf(op, parameter.type));
-  const auto name_of = [&](mlir::Value value) {
-    auto argument = mlir::dyn_cast_or_null<mlir::BlockArgument>(value);
-    const absl::string_view text =
-        argument ? places_.NameOf(argument)
-                 : (value && value.getDefiningOp() ? places_.NameOf(*value.getDefiningOp()) : "");
-    if (!text.empty()) return absl::ascii_isdigit(text[0]) ? absl::StrCat("v", text) : ToName(text);
-    return argument ? absl::StrCat("arg", argument.getArgNumber()) : std::string("captured");
-  };
-  if (form == Parameters::kOneTuple) {
-    HloInstruction* state =
-        scope.computation->AddParameter(0, "state", Shape::Tuple(std::move(shapes)));
-    state->SetSourceOffset(places_.OffsetOf(op));
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      HloInstruction* element =
-          AddNamed(op, HloOpcode::kGetTupleElement, name_of(parameters[i].value), {state},
-                   state->shape().tuple_element(static_cast<int64_t>(i)));
-      element->SetAttribute(AttributeKey::kIndex, static_cast<int64_t>(i));
-      scope.values[parameters[i].value] = element;
-    }
-  } else {
-    auto attributes = op.getAttrOfType<mlir::ArrayAttr>("arg_attrs");
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      HloInstruction* parameter = scope.computation->AddParameter(
-          static_cast<int64_t>(i), UniqueName(name_of(parameters[i].value)), shapes[i]);
-      parameter->SetSourceOffset(places_.OffsetOf(op));
-      if (Is(op, "func.func")) SetMetadata(parameters[i].value.getLoc(), parameter);
-      if (parameters[i].value) scope.values[parameters[i].value] = parameter;
-      if (attributes && i < attributes.size()) {
-        if (auto own = mlir::dyn_cast<mlir::DictionaryAttr>(attributes[i])) {
-          AddShardings(op, own.getValue(), parameter);
-        }
-      }
-    }
-  }
+  AddParameters(op, form, parameters);
   FinishInstructions();
   ImportBody(op, block, root, captures);
   FinishInstructions();
@@ -431,6 +436,52 @@ void ModuleImporter::ImportBody(mlir::Operation& op, mlir::Block& block, Root ro
   scope_->computation->SetRoot(is_one ? results[0] : AddTuple(end, results));
 }
 
+// HLO has places for scalars in operations that work on several arrays at once, and for anything in loops and branches.
+void ModuleImporter::CheckCaptures(mlir::Operation& op, RegionForm form,
+                                   absl::Span<const mlir::Value> captures) {
+  if (form == RegionForm::kPlain && !captures.empty()) {
+    Fail(op, "its region uses a value from around it, for which HLO has no place");
+  }
+  if (form == RegionForm::kReducer || form == RegionForm::kSort || form == RegionForm::kMap) {
+    for (const mlir::Value value : captures) {
+      const Shape shape = ShapeOf(op, value.getType());
+      if (!shape.IsScalar()) {
+        Fail(op, "its region uses a value from around it that is no scalar, ", shape.ToString());
+      }
+    }
+  }
+}
+
+// The parameters of the computation that a region becomes.
+std::vector<ModuleImporter::RegionParameter> ModuleImporter::ParametersOf(
+    RegionForm form, mlir::Region& region, absl::Span<const mlir::Value> captures) {
+  std::vector<RegionParameter> own;
+  if (!region.empty()) {
+    for (const mlir::BlockArgument argument : region.getArguments()) {
+      own.push_back({argument.getType(), argument});
+    }
+  }
+  std::vector<RegionParameter> parameters;
+  const size_t half = own.size() / 2;
+  // What is captured is as good in one place as in the other: both are the scalar.
+  const auto add_captures = [&](bool is_bound, int copies) {
+    for (const mlir::Value value : captures) {
+      parameters.push_back({value.getType(), is_bound ? value : mlir::Value()});
+      if (copies == 2) parameters.push_back({value.getType(), mlir::Value()});
+    }
+  };
+  if (form == RegionForm::kReducer) {
+    parameters.assign(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(half));
+    add_captures(true, 1);
+    parameters.insert(parameters.end(), own.begin() + static_cast<std::ptrdiff_t>(half), own.end());
+    add_captures(false, 1);
+  } else {
+    parameters = own;
+    add_captures(true, form == RegionForm::kSort ? 2 : 1);
+  }
+  return parameters;
+}
+
 // The computations that the regions of an operation become, before the computation that it stands in.
 void ModuleImporter::ImportRegionsOf(mlir::Operation& op) {
   const RegionForm form = rules_.form(op);
@@ -449,45 +500,11 @@ void ModuleImporter::ImportRegionsOf(mlir::Operation& op) {
   if (form != RegionForm::kBranches) {
     made.captures.emplace_back(together.begin(), together.end());
   }
-  if (form == RegionForm::kPlain && !made.captures[0].empty()) {
-    Fail(op, "its region uses a value from around it, for which HLO has no place");
-  }
-  if (form == RegionForm::kReducer || form == RegionForm::kSort || form == RegionForm::kMap) {
-    for (const mlir::Value value : made.captures[0]) {
-      const Shape shape = ShapeOf(op, value.getType());
-      if (!shape.IsScalar()) {
-        Fail(op, "its region uses a value from around it that is no scalar, ", shape.ToString());
-      }
-    }
-  }
+  if (form != RegionForm::kBranches) CheckCaptures(op, form, made.captures[0]);
   for (size_t r = 0; form != RegionForm::kNone && r < op.getNumRegions() && !failed(); ++r) {
     mlir::Region& region = op.getRegion(static_cast<unsigned>(r));
     const std::vector<mlir::Value>& captures = made.captures[form == RegionForm::kBranches ? r : 0];
-    std::vector<RegionParameter> own;
-    if (!region.empty()) {
-      for (const mlir::BlockArgument argument : region.getArguments()) {
-        own.push_back({argument.getType(), argument});
-      }
-    }
-    std::vector<RegionParameter> parameters;
-    const size_t half = own.size() / 2;
-    // What is captured is as good in one place as in the other: both are the scalar.
-    const auto add_captures = [&](bool is_bound, int copies) {
-      for (const mlir::Value value : captures) {
-        parameters.push_back({value.getType(), is_bound ? value : mlir::Value()});
-        if (copies == 2) parameters.push_back({value.getType(), mlir::Value()});
-      }
-    };
-    if (form == RegionForm::kReducer) {
-      parameters.assign(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(half));
-      add_captures(true, 1);
-      parameters.insert(parameters.end(), own.begin() + static_cast<std::ptrdiff_t>(half),
-                        own.end());
-      add_captures(false, 1);
-    } else {
-      parameters = own;
-      add_captures(true, form == RegionForm::kSort ? 2 : 1);
-    }
+    const std::vector<RegionParameter> parameters = ParametersOf(form, region, captures);
     const bool is_tuple = form == RegionForm::kWhile || form == RegionForm::kBranches;
     const Root root = form == RegionForm::kWhile && r == 1 ? Root::kState
                       : form == RegionForm::kReducer       ? Root::kResultsAndCaptures

@@ -131,6 +131,11 @@ class ModuleImporter {
                                      absl::string_view name, Parameters form, Root root,
                                      absl::Span<const RegionParameter> parameters,
                                      absl::Span<const mlir::Value> captures);
+  void AddParameters(mlir::Operation& op, Parameters form,
+                     absl::Span<const RegionParameter> parameters);
+  void CheckCaptures(mlir::Operation& op, RegionForm form, absl::Span<const mlir::Value> captures);
+  static std::vector<RegionParameter> ParametersOf(RegionForm form, mlir::Region& region,
+                                                   absl::Span<const mlir::Value> captures);
   void ImportBody(mlir::Operation& op, mlir::Block& block, Root root,
                   absl::Span<const mlir::Value> captures);
   void ImportRegionsOf(mlir::Operation& op);

@@ -137,7 +137,7 @@ void ImportConstant(ImportedOp& call) {
 // of size 1 that grow: they are reshaped away first. Null after an error.
 HloInstruction* AddBroadcast(ImportedOp& call, const HloInstruction* operand, const Ints& dims,
                              bool is_main) {
-  const Shape from = operand->shape();
+  const Shape& from = operand->shape();
   if (!from.IsArray() || !call.shape.IsArray() ||
       static_cast<int64_t>(dims.size()) != from.rank()) {
     call.importer.Fail(call.op, "broadcast_dimensions: ", dims.size(),
@@ -192,6 +192,7 @@ void ImportSlice(ImportedOp& call) {
                               " limits and ", strides.size(), " strides");
   }
   std::vector<SliceRange> ranges;
+  ranges.reserve(starts.size());
   for (size_t i = 0; i < starts.size(); ++i) ranges.push_back({starts[i], limits[i], strides[i]});
   HloInstruction* made = AddMainOf(call, call.operands, call.shape);
   made->SetAttribute(Key::kSlice, absl::Span<const SliceRange>(ranges));
@@ -207,6 +208,7 @@ void ImportPad(ImportedOp& call) {
                               " high and ", interior.size(), " interior paddings");
   }
   std::vector<PaddingDimension> padding;
+  padding.reserve(low.size());
   for (size_t i = 0; i < low.size(); ++i) padding.push_back({low[i], high[i], interior[i]});
   HloInstruction* made = AddMainOf(call, call.operands, call.shape);
   made->SetAttribute(Key::kPadding, absl::Span<const PaddingDimension>(padding));
@@ -768,6 +770,7 @@ void ImportCustomCall(ImportedOp& call) {
   if (results && results.size() == call.op.getNumResults()) {
     if (shape.IsTuple()) {
       std::vector<Shape> shapes;
+      shapes.reserve(results.size());
       for (size_t i = 0; i < results.size(); ++i) {
         shapes.push_back(
             WithLayout(call, shape.tuple_element(static_cast<int64_t>(i)), results[i]));

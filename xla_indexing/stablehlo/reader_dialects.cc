@@ -105,6 +105,7 @@ class ReaderOpParser {
   ParseResult ReadWindow();
   ParseResult ReadAttributes();
   ParseResult ReadTypes(ArrayRef<Operand> operands);
+  OptionalParseResult ReadOptionalItem(SmallVector<Operand>* operands);
   ParseResult ReadItem(SmallVector<Operand>* operands);
 
   ParseResult ParseAny();
@@ -281,27 +282,33 @@ ParseResult ReaderOpParser::ReadTypes(ArrayRef<Operand> operands) {
   return p_.resolveOperands(operands, types, at, state_.operands);
 }
 
-// One of what stands between commas.
-ParseResult ReaderOpParser::ReadItem(SmallVector<Operand>* operands) {
+// One of what stands between commas; nothing where neither an operand nor a word stands there.
+OptionalParseResult ReaderOpParser::ReadOptionalItem(SmallVector<Operand>* operands) {
   Operand operand;
   const OptionalParseResult result = p_.parseOptionalOperand(operand);
-  if (result.has_value()) {
-    if (*result) return failure();
-    operands->push_back(operand);
-    if (op_ == "slice") return ReadSlice();
-    if (op_ == "get_tuple_element" && succeeded(p_.parseOptionalLSquare())) {
-      int64_t index = 0;
-      if (p_.parseInteger(index) || p_.parseRSquare()) return failure();
-      Set("index", p_.getBuilder().getI32IntegerAttr(static_cast<int32_t>(index)));
-    }
-    return success();
-  }
   StringRef word;
-  if (p_.parseKeyword(&word)) return failure();
-  if (succeeded(p_.parseOptionalEqual())) return ReadClause(word);
-  // compare LT, %a, %b, FLOAT
-  SetText(words_++ == 0 ? "comparison_direction" : "compare_type", word);
-  return success();
+  if (!result.has_value()) {
+    if (failed(p_.parseOptionalKeyword(&word))) return std::nullopt;
+    if (succeeded(p_.parseOptionalEqual())) return ReadClause(word);
+    // compare LT, %a, %b, FLOAT
+    SetText(words_++ == 0 ? "comparison_direction" : "compare_type", word);
+    return ParseResult(success());
+  }
+  if (*result) return ParseResult(failure());
+  operands->push_back(operand);
+  if (op_ == "slice") return ReadSlice();
+  if (op_ == "get_tuple_element" && succeeded(p_.parseOptionalLSquare())) {
+    int64_t index = 0;
+    if (p_.parseInteger(index) || p_.parseRSquare()) return ParseResult(failure());
+    Set("index", p_.getBuilder().getI32IntegerAttr(static_cast<int32_t>(index)));
+  }
+  return ParseResult(success());
+}
+
+ParseResult ReaderOpParser::ReadItem(SmallVector<Operand>* operands) {
+  const OptionalParseResult result = ReadOptionalItem(operands);
+  if (result.has_value()) return *result;
+  return p_.emitError(p_.getCurrentLocation(), "an operand or a word was expected");
 }
 
 ParseResult ReaderOpParser::ParseAny() {
@@ -317,37 +324,11 @@ ParseResult ReaderOpParser::ParseAny() {
   } else if (succeeded(p_.parseOptionalString(&text))) {
     SetText("name", text);
   }
-  if (succeeded(p_.parseOptionalLParen()) && failed(p_.parseOptionalRParen())) {
-    do {
-      if (ReadItem(&operands)) return failure();
-    } while (succeeded(p_.parseOptionalComma()));
-    if (p_.parseRParen()) return failure();
-  }
-  // What follows is an item, unless it is the dictionary of attributes, the types or the end.
-  Operand first;
-  StringRef word;
-  const OptionalParseResult result = p_.parseOptionalOperand(first);
-  bool more = true;
-  if (result.has_value()) {
-    if (*result) return failure();
-    operands.push_back(first);
-    if (op_ == "slice") {
-      if (ReadSlice()) return failure();
-    } else if (op_ == "get_tuple_element") {
-      int64_t index = 0;
-      if (p_.parseLSquare() || p_.parseInteger(index) || p_.parseRSquare()) return failure();
-      Set("index", p_.getBuilder().getI32IntegerAttr(static_cast<int32_t>(index)));
-    }
-  } else if (succeeded(p_.parseOptionalKeyword(&word))) {
-    if (succeeded(p_.parseOptionalEqual())) {
-      if (ReadClause(word)) return failure();
-    } else {
-      SetText(words_++ == 0 ? "comparison_direction" : "compare_type", word);
-    }
-  } else {
-    more = false;
-  }
-  while (more && succeeded(p_.parseOptionalComma())) {
+  const auto read = [&] { return ReadItem(&operands); };
+  if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::OptionalParen, read)) return failure();
+  const OptionalParseResult first = ReadOptionalItem(&operands);
+  if (first.has_value() && *first) return failure();
+  while (first.has_value() && succeeded(p_.parseOptionalComma())) {
     if (ReadItem(&operands)) return failure();
   }
   if (op_ == "dot_general") SetText("dot_dimension_numbers", "dot<" + llvm::Twine(dot_) + ">");

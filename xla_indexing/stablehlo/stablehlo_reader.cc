@@ -144,7 +144,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadStableHlo(SourceText source_text)
         "lowered.as_text() in JAX, exported.mlir_module() of jax.export printed by ",
         "`stablehlo-translate --deserialize FILE`"));
   }
-  if (const absl::Status status = CheckNesting(*source); !status.ok()) return status;
+  if (absl::Status status = CheckNesting(*source); !status.ok()) return status;
 
   mlir::DialectRegistry registry;
   internal::RegisterReaderDialects(&registry);
@@ -184,7 +184,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadAndVerifyStableHlo(absl::string_v
                                                                   absl::string_view filename) {
   auto module = ReadStableHlo({std::string(filename), std::string(text)});
   if (!module.ok()) return module;
-  if (const absl::Status status = VerifyModule(**module); !status.ok()) return status;
+  if (absl::Status status = VerifyModule(**module); !status.ok()) return status;
   return module;
 }
 
