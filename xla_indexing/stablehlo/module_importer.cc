@@ -16,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Config/llvm-config.h"
 #include "mlir/IR/Block.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -60,6 +61,14 @@ struct OpOrigin {
   unsigned line = 0;
 };
 
+#if LLVM_VERSION_MAJOR >= 20
+using PlaceInFile = mlir::FileLineColRange;
+unsigned LineOf(PlaceInFile place) { return place.getStartLine(); }
+#else
+using PlaceInFile = mlir::FileLineColLoc;
+unsigned LineOf(PlaceInFile place) { return place.getLine(); }
+#endif
+
 OpOrigin OriginOf(mlir::Location location) {
   OpOrigin origin;
   mlir::LocationAttr at = location;
@@ -72,9 +81,9 @@ OpOrigin OriginOf(mlir::Location location) {
     } else if (auto fused = mlir::dyn_cast<mlir::FusedLoc>(at)) {
       if (fused.getLocations().empty()) break;
       at = fused.getLocations().front();
-    } else if (auto place = mlir::dyn_cast<mlir::FileLineColRange>(at)) {
+    } else if (auto place = mlir::dyn_cast<PlaceInFile>(at)) {
       origin.file = place.getFilename();
-      origin.line = place.getStartLine();
+      origin.line = LineOf(place);
       break;
     } else {
       break;
