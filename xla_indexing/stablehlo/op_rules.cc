@@ -1052,8 +1052,8 @@ const absl::flat_hash_map<absl::string_view, const OpRule*>& RulesByName() {
     auto* rules = new absl::flat_hash_map<absl::string_view, const OpRule*>();
     for (const OpRule& rule : OpTable()) rules->emplace(rule.name, &rule);
     // Those that are functions of each element have the name that HLO has for them, with other hyphens.
-    auto* names = new std::vector<std::string>();
-    auto* elementwise = new std::vector<OpRule>();
+    static auto* const names = new std::vector<std::string>();
+    static auto* const elementwise = new std::vector<OpRule>();
     names->reserve(kOpcodeCount);
     elementwise->reserve(kOpcodeCount);
     for (int i = 0; i < kOpcodeCount; ++i) {
