@@ -170,13 +170,13 @@ TEST(StableHloReader, ErrorsHaveAPlace) {
                              "tensor<4xf32>\n  return\n}\n"),
               AllOf(StartsWith("m.mlir:2:23: error: use of undeclared SSA value name"),
                     HasSubstr("\n                      ^")));
-  // Of the verifier.
+  // Errors of the verifier.
   EXPECT_THAT(
       StableHloError(
           "func.func @main(%a: tensor<4xf32>) {\n  %0 = \"stablehlo.transpose\"(%a) <{permutation "
           "= array<i64: 1>}> : (tensor<4xf32>) -> tensor<4xf32>\n  return\n}\n"),
       AllOf(StartsWith("m.mlir:2:8: error: "), HasSubstr("transpose.0"), HasSubstr("\n       ^")));
-  // Of the importer.
+  // Errors of the importer.
   const std::vector<std::pair<std::string, std::string>> errors = {
       {"%0 = \"stablehlo.gather\"(%a, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = "
        "[b]>}> : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>",

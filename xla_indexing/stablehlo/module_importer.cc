@@ -61,13 +61,17 @@ struct OpOrigin {
   unsigned line = 0;
 };
 
+// Takes the file and the first line, if the location is a place in a file.
+void TakePlace(mlir::LocationAttr location, OpOrigin* origin) {
 #if LLVM_VERSION_MAJOR >= 20
-using PlaceInFile = mlir::FileLineColRange;
-unsigned LineOf(PlaceInFile place) { return place.getStartLine(); }
-#else
-using PlaceInFile = mlir::FileLineColLoc;
-unsigned LineOf(PlaceInFile place) { return place.getLine(); }
+  auto place = mlir::dyn_cast<mlir::FileLineColRange>(location);
+  if (place) origin->line = place.getStartLine();
+#else  // Without ranges of lines.
+  auto place = mlir::dyn_cast<mlir::FileLineColLoc>(location);
+  if (place) origin->line = place.getLine();
 #endif
+  if (place) origin->file = place.getFilename();
+}
 
 OpOrigin OriginOf(mlir::Location location) {
   OpOrigin origin;
@@ -81,11 +85,8 @@ OpOrigin OriginOf(mlir::Location location) {
     } else if (auto fused = mlir::dyn_cast<mlir::FusedLoc>(at)) {
       if (fused.getLocations().empty()) break;
       at = fused.getLocations().front();
-    } else if (auto place = mlir::dyn_cast<PlaceInFile>(at)) {
-      origin.file = place.getFilename();
-      origin.line = LineOf(place);
-      break;
     } else {
+      TakePlace(at, &origin);
       break;
     }
   }

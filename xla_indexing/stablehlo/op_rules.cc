@@ -93,7 +93,7 @@ void SetRuleAttributes(ImportedOp& call, HloInstruction* made) {
   }
   const std::string precision = call.attributes.Text("precision_config");
   for (const absl::string_view level : {"HIGHEST", "HIGH"}) {
-    // Of both operands: what they are does not matter to any map.
+    // The same for both operands, since no map depends on it.
     if (!absl::StrContains(precision, level)) continue;
     const std::string word = absl::AsciiStrToLower(level);
     made->SetTextAttribute("operand_precision", absl::StrCat("{", word, ",", word, "}"));
@@ -1075,7 +1075,7 @@ bool IsFunctionOfElements(mlir::Operation& op) {
          FunctionsOfElements().contains(op.getName().stripDialect());
 }
 
-// The rule for an operation, null where it is not known.
+// The rule for an operation; null if the operation is not known.
 const OpRule* FindOpRule(mlir::Operation& op) {
   const llvm::StringRef dialect = op.getName().getDialectNamespace();
   if (dialect != "stablehlo" && dialect != "chlo" && dialect != "mhlo" && dialect != "sdy" &&

@@ -282,7 +282,7 @@ ParseResult ReaderOpParser::ReadTypes(ArrayRef<Operand> operands) {
   return p_.resolveOperands(operands, types, at, state_.operands);
 }
 
-// One of what stands between commas; nothing where neither an operand nor a word stands there.
+// Reads one item of a list with commas; reads nothing if no operand or word comes next.
 OptionalParseResult ReaderOpParser::ReadOptionalItem(SmallVector<Operand>* operands) {
   Operand operand;
   const OptionalParseResult result = p_.parseOptionalOperand(operand);

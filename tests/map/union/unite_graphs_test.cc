@@ -324,6 +324,13 @@ TEST_F(UniteGraphsTest, UnionsOfAnyMapsStayEqual) {
   EXPECT_GT(united, Cases(4000) / 10);
 }
 
+// A range in no result leaves no pairs where it has no value.
+TEST_F(UniteGraphsTest, AMapWithoutPointsHasNoGraph) {
+  const IndexingMap map =
+      ParseIndexingMap("(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [1, 0]", &context_).value();
+  EXPECT_FALSE(GraphOfMap(map).has_value());
+}
+
 // Numbers at the ends of int64 make no graph, or the right one.
 TEST_F(UniteGraphsTest, NumbersThatDoNotFitAreLeftAlone) {
   for (const char* text :

@@ -57,7 +57,7 @@ TEST_F(ModuleBoundsTest, UnitsShareByTheInstructionsThatTheirsCall) {
   const auto share_of = [&](size_t begin, size_t count) {
     return bounds.ShareOf(Subjects(begin, count)).StepsOfNext(Direction::kOutputToInput) - kOne;
   };
-  // Of several subjects the first may take two thirds.
+  // The first of several subjects may take two thirds of what they share.
   EXPECT_EQ(share_of(0, 3), ModuleBounds::kSteps * 3 / 12 * 2 / 3);
   EXPECT_EQ(share_of(0, 1), ModuleBounds::kSteps / 12);
   EXPECT_EQ(share_of(9, 1), ModuleBounds::kSteps * 3 / 12);

@@ -159,7 +159,7 @@ void LaunchAccessBuilder::MakeReads(const OperandIndexing& indexing) {
   elements_ = std::move(results);
 }
 
-// Expressions are null where a number does not fit.
+// An expression is null if one of its numbers does not fit.
 void LaunchAccessBuilder::MakeExprs(const AccessedTensor& tensor) {
   elements_ = threads_.elements;
   constraints_ = threads_.constraints;

@@ -80,7 +80,7 @@ struct SplitSum {
   AffineExpr rest;
 };
 
-// A sum by its only term with x; none where there are others.
+// A sum as its only term with x and the rest; nullopt if it has no such term or several.
 std::optional<SplitSum> Split(AffineExpr expr, int variable, int num_dims) {
   const LinearSum sum = LinearSum::FromExpr(expr);
   std::optional<Term> with_x;

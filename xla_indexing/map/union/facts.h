@@ -58,7 +58,7 @@ class Facts {
   };
   std::optional<Difference> AsDifference(const LinearSum& sum) const;
 
-  // Of the variables' intervals, and of the classes of variables and sums.
+  // Knows the intervals of the variables, and the residue classes of variables and sums.
   ExprSimplifier& simplifier();
   // What the intervals and classes of variables and sums alone say of a valid sum.
   Progression InBox(const LinearSum& sum);

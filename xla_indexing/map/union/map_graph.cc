@@ -149,7 +149,10 @@ class GraphMaker {
   }
 
   std::optional<Piece> Make() {
-    if (piece_.num_symbols != piece_.num_ranges) return std::nullopt;
+    const auto is_empty = [](const PieceAtom& atom) { return atom.values.IsEmpty(); };
+    if (piece_.num_symbols != piece_.num_ranges || llvm::any_of(piece_.atoms, is_empty)) {
+      return std::nullopt;
+    }
     for (size_t i = piece_.num_variables(); i < piece_.atoms.size(); ++i) {
       AddRow(piece_.atoms[i].expr, piece_.atoms[i].values);
     }

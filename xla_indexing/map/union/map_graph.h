@@ -23,7 +23,7 @@
 
 namespace xla_indexing::internal {
 
-// Range variable i of the piece is result i. nullopt where the map has runtime variables, ranges that are not
+// Range variable i of the piece is result i. nullopt where the map has runtime variables, no points as its intervals say, ranges that are not
 // seen to be what results leave of them, or numbers that do not fit.
 std::optional<Piece> GraphOfMap(const IndexingMap& map);
 

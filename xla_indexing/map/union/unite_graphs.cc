@@ -26,9 +26,11 @@ using ::mlir::AffineExpr;
 
 // Graphs with more sums are not compared.
 constexpr size_t kMaxExprs = 20;
-// Of more graphs the hull of all is not tried, of two that differ in more sums not theirs.
+// The hull of all graphs is not tried for more than these, that of two not where they differ in more sums.
 constexpr size_t kMaxGraphs = 256;
 constexpr size_t kMaxCutSums = 4;
+// The steps of a question (base/question_budget.h) that it takes to derive what follows from a graph.
+constexpr int64_t kStepsOfFacts = 2;
 // The parts of a hull that are looked at, for each graph.
 constexpr int64_t kMaxPartsOfHull = 64;
 
@@ -120,8 +122,9 @@ class Graphs {
     }
     return piece;
   }
-  // Whether the graph of these values says that sum k is one of its own.
+  // Whether the graph of these values says that those of sum k are among `own`, as far as that is seen.
   bool IsImplied(const Values& values, size_t k, const Progression& own) const {
+    if (!QuestionBudget::Spend(kStepsOfFacts)) return false;
     Facts facts(ToPiece(values));
     return facts.IsEmpty() || own.Contains(facts.ValuesOf(exprs_[k]));
   }
@@ -249,7 +252,7 @@ class Graphs {
   // Whether each pair of the piece is one of a graph: all are of one of them, or what is outside of that is
   // of the others.
   bool AreIn(Piece piece, llvm::ArrayRef<const Graph*> graphs, int64_t* parts_left) const {
-    if (--*parts_left < 0 || !QuestionBudget::Spend()) return false;
+    if (--*parts_left < 0 || !QuestionBudget::Spend(kStepsOfFacts)) return false;
     Facts facts(piece);
     if (facts.IsEmpty()) return true;
     Values values;
