@@ -1,5 +1,3 @@
-#include "xla_indexing/stablehlo/import_ops.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,6 +17,7 @@
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/layout.h"
 #include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/stablehlo/import_ops.h"
 #include "xla_indexing/stablehlo/imported_op.h"
 #include "xla_indexing/stablehlo/module_importer.h"
 #include "xla_indexing/stablehlo/op_attributes.h"
@@ -113,7 +112,6 @@ void ImportOutfeed(ImportedOp& call) {
   made->SetTextAttribute("outfeed_shape", data->shape().ToString());
   BindMain(call, made);
 }
-
 
 namespace {
 

@@ -73,6 +73,19 @@ TEST_F(MapProgramTest, NumbersOutsideOfTheDomainMayBeTooLarge) {
 }
 
 // Every random map at every point, in blocks, is what it is at that point alone.
+// The quotient of the first row times the divisor does not fit.
+TEST_F(MapProgramTest, QuotientsOfTheRowBeforeDoNotWrapAround) {
+  const std::vector<int64_t> rows = {-9223372036854775806, 6, std::numeric_limits<int64_t>::min(),
+                                     std::numeric_limits<int64_t>::max()};
+  const std::string domain = ", domain: d0 in [-9223372036854775808, 9223372036854775807]";
+  const auto quotients = Results("(d0) -> (d0 floordiv 9223372036854775805)" + domain, rows);
+  ASSERT_TRUE(quotients.ok()) << quotients.status();
+  EXPECT_THAT(*quotients, ElementsAre(-2, 0, -2, 1));
+  const auto remainders = Results("(d0) -> (d0 mod 9223372036854775805)" + domain, rows);
+  ASSERT_TRUE(remainders.ok()) << remainders.status();
+  EXPECT_THAT(*remainders, ElementsAre(9223372036854775804, 6, 9223372036854775802, 2));
+}
+
 TEST_F(MapProgramTest, AgreesWithEvaluationPointByPoint) {
   SmallMaps random(7, &context_);
   for (int i = 0; i < Cases(2000); ++i) {

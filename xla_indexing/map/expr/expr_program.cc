@@ -97,12 +97,15 @@ int LogTwo(int64_t value) {
 template <typename Put>
 void DivideColumn(const int64_t* left, int64_t divisor, size_t count, Put put) {
   int64_t quotient = 0;
+  int64_t product = 0;  // quotient * divisor
+  bool fits = true;     // whether the product does
   for (size_t i = 0; i < count; ++i) {
     int64_t rest;
     // The quotient is mostly that of the point before.
-    if (__builtin_sub_overflow(left[i], quotient * divisor, &rest) || rest < 0 || rest >= divisor) {
+    if (!fits || __builtin_sub_overflow(left[i], product, &rest) || rest < 0 || rest >= divisor) {
       quotient = FloorDiv(left[i], divisor);
       rest = FloorMod(left[i], divisor);
+      fits = !__builtin_sub_overflow(left[i], rest, &product);
     }
     put(i, quotient, rest);
   }
