@@ -165,6 +165,17 @@ TEST(StableHloReader, TellsStableHloFromHlo) {
   }
 }
 
+TEST(StableHloReader, AShardingIsOneOfHlo) {
+  const auto error = [](absl::string_view sharding) {
+    return StableHloError(absl::StrCat("func.func @main(%a: tensor<4xf32> {mhlo.sharding = \"",
+                                       sharding, "\"}) {\n  return\n}\n"));
+  };
+  EXPECT_EQ(error("{devices=[2]0,1}"), "no error");
+  EXPECT_THAT(error("{devices=[2\\011]0,1}"), HasSubstr("mhlo.sharding"));
+  EXPECT_THAT(error("{devices=[2]0,1"), HasSubstr("mhlo.sharding"));
+  EXPECT_THAT(error("replicated"), HasSubstr("mhlo.sharding"));
+}
+
 TEST(StableHloReader, ErrorsHaveAPlace) {
   EXPECT_THAT(StableHloError("func.func @main(%a: tensor<4xf32>) {\n  %0 = stablehlo.sine %b : "
                              "tensor<4xf32>\n  return\n}\n"),

@@ -22,6 +22,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Location.h"
 #include "xla_indexing/base/diagnostic.h"
+#include "xla_indexing/hlo/devices/device_lists.h"
 #include "xla_indexing/hlo/text/parts/lexer.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/stablehlo/op_attributes.h"
@@ -218,8 +219,9 @@ void ModuleImporter::AddShardings(mlir::Operation& op,
       const std::string text = AttributeText(attribute.getValue());
       Lexer lexer(text);
       absl::string_view unused;
-      if (!lexer.ReadBraces(&unused) || !lexer.AtEnd()) {
-        Fail(op, "the sharding '", text, "' is none of HLO");
+      if (!lexer.ReadBraces(&unused) || !lexer.AtEnd() || !CheckSharding(lexer, text)) {
+        Fail(op, "mhlo.sharding '", text, "' is none of HLO",
+             lexer.error_message().empty() ? "" : ": ", lexer.error_message());
         return;
       }
       instruction->SetTextAttribute("sharding", text);
