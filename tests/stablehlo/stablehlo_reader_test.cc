@@ -176,6 +176,24 @@ TEST(StableHloReader, AShardingIsOneOfHlo) {
   EXPECT_THAT(error("replicated"), HasSubstr("mhlo.sharding"));
 }
 
+// An unknown operation stays unknown in HLO text, whatever it is called.
+TEST(StableHloReader, UnknownOperationsHaveNamesThatHloMayHave) {
+  const auto module = ReadStableHlo({"input", R"(
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "negate"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "x$y.f(g"(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+})"});
+  ASSERT_TRUE(module.ok()) << module.status();
+  const std::string printed = (*module)->ToString();
+  EXPECT_THAT(printed, HasSubstr("mlir.negate(%a)"));
+  EXPECT_THAT(printed, HasSubstr("x_y.f_g("));
+  std::string difference;
+  const auto again = ParseModule(printed);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(ModulesEqual(**module, **again, &difference)) << difference;
+}
+
 TEST(StableHloReader, ErrorsHaveAPlace) {
   EXPECT_THAT(StableHloError("func.func @main(%a: tensor<4xf32>) {\n  %0 = stablehlo.sine %b : "
                              "tensor<4xf32>\n  return\n}\n"),

@@ -43,16 +43,6 @@ bool IsConstant(mlir::Operation* op) {
 
 bool HasBody(mlir::Operation& op) { return op.getNumRegions() == 1 && !op.getRegion(0).empty(); }
 
-// A name of HLO text: what cannot stand in one becomes '_'.
-std::string ToName(absl::string_view text) {
-  std::string name(text);
-  for (char& c : name) {
-    if (!Lexer::IsNameCharacter(c)) c = '_';
-  }
-  if (name.empty() || !Lexer::IsNameStart(name[0])) name.insert(0, "_");
-  return name;
-}
-
 std::string Quoted(absl::string_view text) { return absl::StrCat("\"", absl::CEscape(text), "\""); }
 
 // Where an operation comes from: the outermost name, and the first place.
@@ -118,6 +108,15 @@ std::string FunctionName(mlir::Operation& function) {
 }
 
 }  // namespace
+
+std::string HloNameOf(absl::string_view text) {
+  std::string name(text);
+  for (char& c : name) {
+    if (!Lexer::IsNameCharacter(c)) c = '_';
+  }
+  if (name.empty() || !Lexer::IsNameStart(name[0])) name.insert(0, "_");
+  return name;
+}
 
 void ModuleImporter::FailWith(mlir::Operation& op, const std::string& message) {
   const std::string text = absl::StrCat("'", NameOf(op), "': ", message);
@@ -185,7 +184,7 @@ std::string ModuleImporter::UniqueName(const std::string& name) {
 }
 
 std::string ModuleImporter::UniqueComputationName(absl::string_view name) {
-  const std::string base = ToName(name);
+  const std::string base = HloNameOf(name);
   std::string unique = base;
   while (module_->FindComputation(unique) != nullptr) {
     unique = absl::StrCat(base, ".", ++computation_name_counts_[base]);
@@ -232,7 +231,7 @@ void ModuleImporter::AddShardings(mlir::Operation& op,
       auto dictionary = mlir::dyn_cast<mlir::DictionaryAttr>(attribute.getValue());
       if (!dictionary) continue;
       for (const mlir::NamedAttribute& entry : dictionary) {
-        frontend.push_back(absl::StrCat(ToName(View(entry.getName())), "=",
+        frontend.push_back(absl::StrCat(HloNameOf(View(entry.getName())), "=",
                                         Quoted(AttributeText(entry.getValue()))));
       }
     }
@@ -268,11 +267,11 @@ HloInstruction* ModuleImporter::AddMain(mlir::Operation& op, HloOpcode opcode,
   const bool is_word = !text.empty() && !absl::ascii_isdigit(text[0]);
   std::string name;
   if (is_word) {
-    name = ToName(text);
+    name = HloNameOf(text);
   } else {
     absl::string_view word = View(OriginOf(op.getLoc()).name);
     word.remove_prefix(std::min(word.size(), word.find_last_of('/') + 1));
-    name = word.empty() ? std::string(OpcodeName(opcode)) : ToName(word);
+    name = word.empty() ? std::string(OpcodeName(opcode)) : HloNameOf(word);
     if (!text.empty()) absl::StrAppend(&name, ".", text);
   }
   HloInstruction* made = AddNamed(op, opcode, name, operands, shape);
@@ -284,7 +283,7 @@ HloInstruction* ModuleImporter::AddStep(mlir::Operation& op, HloOpcode opcode,
                                         const ImportedOperands& operands, const Shape& shape) {
   const absl::string_view text = places_.NameOf(op);
   std::string name(OpcodeName(opcode));
-  if (!text.empty()) absl::StrAppend(&name, ".", ToName(absl::StrCat("n", text)).substr(1));
+  if (!text.empty()) absl::StrAppend(&name, ".", HloNameOf(absl::StrCat("n", text)).substr(1));
   return AddNamed(op, opcode, name, operands, shape);
 }
 
@@ -371,7 +370,8 @@ void ModuleImporter::AddParameters(mlir::Operation& op, Parameters form,
     const absl::string_view text =
         argument ? places_.NameOf(argument)
                  : (value && value.getDefiningOp() ? places_.NameOf(*value.getDefiningOp()) : "");
-    if (!text.empty()) return absl::ascii_isdigit(text[0]) ? absl::StrCat("v", text) : ToName(text);
+    if (!text.empty())
+      return absl::ascii_isdigit(text[0]) ? absl::StrCat("v", text) : HloNameOf(text);
     return argument ? absl::StrCat("arg", argument.getArgNumber()) : std::string("captured");
   };
   if (form == Parameters::kOneTuple) {
@@ -582,7 +582,7 @@ void ModuleImporter::ImportFunction(mlir::Operation& function) {
 
 void ModuleImporter::ImportHeader(mlir::Operation& module) {
   auto name = module.getAttrOfType<mlir::StringAttr>("sym_name");
-  module_ = std::make_unique<HloModule>(name ? ToName(View(name.getValue())) : "module");
+  module_ = std::make_unique<HloModule>(name ? HloNameOf(View(name.getValue())) : "module");
   module_->SetSource(places_.source());
   const std::pair<llvm::StringRef, absl::string_view> counts[] = {
       {"mhlo.num_replicas", "replica_count"}, {"mhlo.num_partitions", "num_partitions"}};
@@ -596,7 +596,7 @@ void ModuleImporter::ImportHeader(mlir::Operation& module) {
   for (mlir::Operation& op : module.getRegion(0).front()) {
     if (!Is(op, "sdy.mesh")) continue;
     const std::string mesh = AttributeText(op.getAttr("mesh"));
-    meshes.push_back(absl::StrCat(ToName(FunctionName(op)), " = #sdy.mesh", mesh));
+    meshes.push_back(absl::StrCat(HloNameOf(FunctionName(op)), " = #sdy.mesh", mesh));
   }
   if (meshes.empty()) return;
   const std::string text = absl::StrCat("{xla.sdy.meshes={", absl::StrJoin(meshes, ", "), "}}");

@@ -30,6 +30,9 @@
 
 namespace xla_indexing::internal {
 
+// A name that HLO text may have: what cannot stand in one becomes '_'.
+std::string HloNameOf(absl::string_view text);
+
 using ImportedOperands = std::vector<const HloInstruction*>;
 
 // What the parameters of the computations are that the regions of an operation become.

@@ -270,8 +270,9 @@ void ImportOp(ModuleImporter& importer, mlir::Operation& op) {
     if (op.getNumRegions() > 0) AddCaptured(call, call.operands.size(), nullptr);
     if (importer.failed()) return;
     HloInstruction* made = importer.AddMain(op, HloOpcode::kUnknown, call.operands, call.shape);
-    made->SetAttribute(AttributeKey::kUnknownOpcode,
-                       absl::string_view(op.getName().getStringRef().str()));
+    std::string name = HloNameOf(op.getName().getStringRef().str());
+    if (OpcodeFromName(name).has_value()) name.insert(0, "mlir.");
+    made->SetAttribute(AttributeKey::kUnknownOpcode, absl::string_view(name));
     BindMain(call, made);
   } else {
     ImportPlain(call);
