@@ -563,9 +563,11 @@ class ReaderDialect : public mlir::Dialect {
   }
 
   std::optional<ParseOpHook> getParseOperationHook(StringRef /*name*/) const override {
-    return ParseOpHook([](OpAsmParser& parser, OperationState& state) {
+    // The hook refers to it.
+    static const auto kParse = [](OpAsmParser& parser, OperationState& state) {
       return ReaderOpParser(parser, state).Parse();
-    });
+    };
+    return ParseOpHook(kParse);
   }
 
   mlir::Attribute parseAttribute(mlir::DialectAsmParser& parser, mlir::Type type) const override {

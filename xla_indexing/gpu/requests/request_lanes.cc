@@ -1,6 +1,7 @@
 #include "xla_indexing/gpu/requests/request_lanes.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -56,6 +57,7 @@ RequestLanes::RequestLanes(const LaunchAccess& access)
     if (is_inner(v)) {
       const int64_t size = program.variable(v).Size();
       repeats /= size;
+      assert(repeats > 0);
       variables_[v].reserve(num_points_);
       for (int64_t i = 0; i < num_points_; ++i) {
         variables_[v].push_back(program.variable(v).lower + i / repeats % size);

@@ -223,6 +223,7 @@ class Graphs {
   void UniteAll() {
     if (graphs_.size() < 3 || graphs_.size() > kMaxGraphs) return;
     std::vector<const Graph*> graphs;
+    graphs.reserve(graphs_.size());
     for (const Graph& graph : graphs_) graphs.push_back(&graph);
     if (std::optional<Graph> all = HullIfEqual(graphs)) graphs_ = {*std::move(all)};
   }
