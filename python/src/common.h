@@ -278,14 +278,15 @@ struct Map {
 // What is asked, but for the subject and the direction.
 struct AskedOptions {
   bool exact = false;
+  Dependence dependence = Dependence::kReads;
   bool fold_runtime_variables = true;
   ScatterBounds scatter_bounds = ScatterBounds::kWindow;
   int max_maps = FusionOptions().max_maps;
   std::optional<OperandLeaf> from = std::nullopt;
 
   bool IsUsual() const {
-    return fold_runtime_variables && scatter_bounds == ScatterBounds::kWindow &&
-           max_maps == FusionOptions().max_maps;
+    return dependence == Dependence::kReads && fold_runtime_variables &&
+           scatter_bounds == ScatterBounds::kWindow && max_maps == FusionOptions().max_maps;
   }
   FusionOptions ToOptions() const;
 };

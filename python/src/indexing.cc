@@ -28,6 +28,7 @@ namespace xla_indexing::python {
 FusionOptions AskedOptions::ToOptions() const {
   FusionOptions options;
   options.indexing.exact = exact;
+  options.indexing.dependence = dependence;
   options.indexing.fold_runtime_variables = fold_runtime_variables;
   options.indexing.scatter_bounds = scatter_bounds;
   options.max_maps = max_maps;
@@ -100,6 +101,11 @@ std::optional<OperandLeaf> StartOf(Direction direction, std::optional<int64_t> o
   return OperandLeaf{*operand, operand_leaf.value_or(0)};
 }
 
+Dependence ToDependence(bool dependence, bool assume_finite) {
+  if (assume_finite) return Dependence::kFiniteValues;
+  return dependence ? Dependence::kValues : Dependence::kReads;
+}
+
 template <typename Class>
 void DefineAsking(nb::class_<Class>& type) {
   type.def(
@@ -107,20 +113,23 @@ void DefineAsking(nb::class_<Class>& type) {
       [](const Class& self, nb::handle named_direction, bool exact,
          std::optional<int64_t> output_leaf, std::optional<int64_t> operand,
          std::optional<int64_t> operand_leaf, bool fold_runtime_variables,
-         absl::string_view scatter_bounds, int max_maps) {
+         absl::string_view scatter_bounds, int max_maps, bool dependence, bool assume_finite) {
         const Direction direction = ToDirection(named_direction);
         return Ask(Subject(self), direction,
-                   {exact, fold_runtime_variables, ToScatterBounds(scatter_bounds), max_maps,
+                   {exact, ToDependence(dependence, assume_finite), fold_runtime_variables,
+                    ToScatterBounds(scatter_bounds), max_maps,
                     StartOf(direction, output_leaf, operand, operand_leaf)});
       },
       "direction"_a = "output_to_input", nb::kw_only(), "exact"_a = false,
       "output_leaf"_a = nb::none(), "operand"_a = nb::none(), "operand_leaf"_a = nb::none(),
       "fold_runtime_variables"_a = true, "scatter_bounds"_a = "window",
-      "max_maps"_a = FusionOptions().max_maps,
+      "max_maps"_a = FusionOptions().max_maps, "dependence"_a = false, "assume_finite"_a = false,
       nb::sig("def indexing(self, direction: Direction | str = 'output_to_input', *, exact: bool = "
               "False, output_leaf: int | None = None, operand: int | None = None, operand_leaf: "
               "int | None = None, fold_runtime_variables: bool = True, scatter_bounds: str = "
-              "'window', max_maps: int = 256) -> Indexing"),
+              "'window', max_maps: int = 256, dependence: bool = False, assume_finite: bool = "
+              "False) -> "
+              "Indexing"),
       R"doc(The indexing maps between all arrays of the result and all arrays of the operands.
 
 `direction` is 'output_to_input' (what is read) or 'input_to_output' (where it goes), or a Direction.
@@ -130,6 +139,10 @@ Operands of a computation are its parameters. `output_leaf` (output to input), o
 more; `fold_runtime_variables` replaces offsets that the module fixes by their values; `scatter_bounds` says
 whether a scatter drops a whole 'window' that is partly outside (HLO) or its 'element' (StableHLO); past
 `max_maps` maps of one array they are widened to one.
+
+`dependence` asks for what can change a value, instead of what is read: of a select whose predicate is decided
+by indices and constants, only the value that it takes. `assume_finite`, which implies it, also takes all
+numbers that are no constants to be finite and less than 1e9 in size: 0 * x is 0, exp(-inf) is 0.
 
     >>> m = xi.load("ENTRY e { p = f32[20,20] parameter(0)  t = f32[20,20] transpose(p), dimensions={1,0}"
     ...             "  ROOT s = f32[20,20] add(p, t) }")
@@ -362,6 +375,8 @@ Sorted by output leaf, operand and operand leaf. Pairs of arrays of which nothin
             arguments["scatter_bounds"] =
                 asked.scatter_bounds == ScatterBounds::kWindow ? "window" : "element";
             arguments["max_maps"] = asked.max_maps;
+            arguments["dependence"] = asked.dependence != Dependence::kReads;
+            arguments["assume_finite"] = asked.dependence == Dependence::kFiniteValues;
             return Unpickled("indexing", subject, arguments);
           },
           nb::sig(kReduceSignature))

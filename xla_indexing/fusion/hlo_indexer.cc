@@ -14,16 +14,20 @@
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/verify/verifier.h"
+#include "xla_indexing/ops/decisions/dependence.h"
+#include "xla_indexing/ops/decisions/value_origins.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 
 namespace xla_indexing {
 
 using internal::CalledComputations;
 using internal::ComputeIndexing;
+using internal::DropPredicates;
 using internal::IndexComputation;
 using internal::KnownModules;
 using internal::OneValued;
 using internal::Simplify;
+using internal::ValueOrigins;
 
 namespace {
 
@@ -49,8 +53,21 @@ HloIndexer::HloIndexer(mlir::MLIRContext* context, const FusionOptions& options)
 
 HloIndexer::~HloIndexer() = default;
 
+absl::StatusOr<SharedIndexing> HloIndexer::Decided(absl::StatusOr<SharedIndexing> entries) const {
+  if (!entries.ok() || options_.indexing.dependence == Dependence::kReads) return entries;
+  ValueOrigins origins(options_.indexing.dependence);
+  InstructionIndexing decided = **entries;
+  DropPredicates(origins, &decided);
+  return std::make_shared<const InstructionIndexing>(std::move(decided));
+}
+
 absl::StatusOr<SharedIndexing> HloIndexer::Index(IndexingTarget target, Direction direction,
                                                  std::optional<OperandLeaf> from) {
+  return Decided(Find(target, direction, from));
+}
+
+absl::StatusOr<SharedIndexing> HloIndexer::Find(IndexingTarget target, Direction direction,
+                                                std::optional<OperandLeaf> from) {
   if (absl::Status status = VerifyModuleOf(target); !status.ok()) return status;
   const HloInstruction* instruction = target.instruction();
   if (instruction != nullptr && !from) {
@@ -75,7 +92,7 @@ absl::StatusOr<SharedIndexing> HloIndexer::IndexSimplified(IndexingTarget target
   const HloInstruction* instruction = target.instruction();
   if (instruction == nullptr) return Index(target, direction);
   if (absl::Status status = VerifyModuleOf(target); !status.ok()) return status;
-  return EntriesOf(*instruction, direction, /*simplified=*/true);
+  return Decided(EntriesOf(*instruction, direction, /*simplified=*/true));
 }
 
 absl::StatusOr<SharedIndexing> HloIndexer::EntriesOf(const HloInstruction& instruction,

@@ -115,6 +115,11 @@ class HloIndexer {
   absl::StatusOr<SharedIndexing> IndexSimplified(IndexingTarget target, Direction direction);
 
  private:
+  // Index(), with predicates that nobody knows.
+  absl::StatusOr<SharedIndexing> Find(IndexingTarget target, Direction direction,
+                                      std::optional<OperandLeaf> from);
+  // Entries without these (IndexingOptions::dependence).
+  absl::StatusOr<SharedIndexing> Decided(absl::StatusOr<SharedIndexing> entries) const;
   // All entries of an instruction.
   absl::StatusOr<SharedIndexing> EntriesOf(const HloInstruction& instruction, Direction direction,
                                            bool simplified);

@@ -27,6 +27,7 @@ namespace {
 
 using internal::AreOfKind;
 using internal::CalledComputations;
+using internal::DecidesReads;
 using internal::InstructionKind;
 using internal::InstructionKindHash;
 using internal::KindOf;
@@ -220,8 +221,10 @@ class ParallelIndexer {
     const HloInstruction& instruction = *instructions_[i];
     if (instruction.operands().empty()) return {};
     if (!instruction.parent()->parent()->is_verified()) return MakeOwn(i, thread);
+    const bool is_decided = options_.fusion.indexing.dependence != Dependence::kReads &&
+                            DecidesReads(instruction.opcode());
     InstructionKind kind = KindOf(instruction);
-    if (kind.empty()) return MakeOwn(i, thread);
+    if (kind.empty() || is_decided) return MakeOwn(i, thread);
     const auto share = [&](const MadeIndexing& made) {
       // Where this is not set yet, it may be set later (FindLeft).
       return made.is_of_first_only.load(std::memory_order_relaxed) ? MakeOwn(i, thread)

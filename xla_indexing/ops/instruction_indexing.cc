@@ -6,6 +6,8 @@
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/ops/decisions/dependence.h"
+#include "xla_indexing/ops/decisions/value_origins.h"
 #include "xla_indexing/ops/rules/frame/operation_maps.h"
 #include "xla_indexing/ops/values/fold_runtime.h"
 
@@ -18,7 +20,13 @@ absl::StatusOr<InstructionIndexing> ComputeIndexing(const HloInstruction& instru
                                                     OneValued one_valued) {
   absl::StatusOr<InstructionIndexing> entries =
       OperationMaps(instruction, direction, context, options, from, one_valued);
-  if (!entries.ok() || !options.fold_runtime_variables) return entries;
+  if (!entries.ok()) return entries;
+  if (options.dependence != Dependence::kReads) {
+    ValueOrigins own(options.dependence);
+    RestrictToDependence(instruction, direction,
+                         options.origins != nullptr ? *options.origins : own, context, &*entries);
+  }
+  if (!options.fold_runtime_variables) return entries;
   for (IndexingEntry& entry : *entries) {
     if (HasRuntimeVariables(entry.indexing)) entry.indexing = FoldRuntimeVariables(entry.indexing);
   }

@@ -227,14 +227,48 @@ uint64_t SeedOfOperands(const HloInstruction& instruction, Operands operands) {
   return seed;
 }
 
+// Constants, iotas and scalars of integers are fixed.
+void SetFixed(const HloInstruction& instruction, Value* value) {
+  const HloOpcode opcode = instruction.opcode();
+  for (Array& array : *value) {
+    const ElementType type = array.shape().element_type();
+    const bool is_scalar = array.rank() == 0 && (IsIntegral(type) || IsPred(type));
+    if (opcode != HloOpcode::kConstant && opcode != HloOpcode::kIota && !is_scalar) continue;
+    for (Element& element : array.elements()) element.is_fixed = true;
+  }
+}
+
+// What a loop changes is not fixed, but for scalars.
+void ClearChanged(const HloComputation& body, Value* state) {
+  const HloInstruction& root = *body.root_instruction();
+  for (size_t leaf = 0; leaf < state->size(); ++leaf) {
+    const HloInstruction* next =
+        root.opcode() == HloOpcode::kTuple ? root.operand(static_cast<int64_t>(leaf)) : &root;
+    const bool is_passed_on = next->opcode() == HloOpcode::kGetTupleElement &&
+                              next->operand(0)->opcode() == HloOpcode::kParameter &&
+                              next->tuple_index() == static_cast<int64_t>(leaf);
+    if (is_passed_on || (*state)[leaf].rank() == 0) continue;
+    for (Element& element : (*state)[leaf].elements()) element.is_fixed = false;
+  }
+}
+
 // The value, and the executions of the computations that are called.
 absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operands operands,
                                        const Execution& execution, Execution::Calls* calls) {
   const uint64_t seed = SeedOf(instruction, execution);
   const auto run = [&](const HloComputation& computation, Operands arguments,
                        int64_t number) -> absl::StatusOr<Value> {
-    absl::StatusOr<Execution> inner =
-        Execute(computation, arguments, seed + MixBits(number), execution.options);
+    std::vector<Value> states;
+    if (execution.options.decides && instruction.opcode() == HloOpcode::kWhile) {
+      for (const Value* state : arguments) {
+        states.push_back(*state);
+        ClearChanged(*instruction.while_body(), &states.back());
+      }
+    }
+    std::vector<const Value*> changed;
+    for (const Value& state : states) changed.push_back(&state);
+    absl::StatusOr<Execution> inner = Execute(computation, states.empty() ? arguments : changed,
+                                              seed + MixBits(number), execution.options);
     if (!inner.ok()) return inner.status();
     Value value = inner->ValueOf(computation.root_instruction());
     std::unique_ptr<Execution>& last = (*calls)[{&instruction, &computation}];
@@ -269,6 +303,10 @@ absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operan
   if (absl::Status status = SetShape(instruction, &*value); !status.ok()) return status;
   const bool of_operands = IsFunctionOfIntegers(instruction, operands);
   FillIntegers(of_operands ? SeedOfOperands(instruction, operands) : seed, &*value);
+  if (execution.options.decides) {
+    SetFixed(instruction, &*value);
+    if (instruction.opcode() == HloOpcode::kWhile) ClearChanged(*instruction.while_body(), &*value);
+  }
   return value;
 }
 
@@ -328,6 +366,7 @@ absl::StatusOr<Execution> Execute(const HloComputation& computation, Operands ar
       Value& value = execution.values[instruction];
       value = *arguments[instruction->parameter_number()];
       if (absl::Status status = SetShape(*instruction, &value); !status.ok()) return status;
+      if (options.decides) SetFixed(*instruction, &value);
       continue;
     }
     const std::vector<const Value*> operands = OperandValues(*instruction, execution);

@@ -29,6 +29,10 @@ struct ExecutionOptions {
   // Whether a scatter drops windows that are partly outside as a whole, as HLO has it, or element
   // by element, as StableHLO has it.
   bool drops_whole_windows = true;
+  // Whether fixed values decide what an element is computed from: of a select with a fixed predicate
+  // the value that it takes, and nothing of what is combined with a fixed integer that alone decides
+  // the result.
+  bool decides = false;
 };
 
 // The values of a computation's instructions, and the executions of the computations that they

@@ -64,6 +64,8 @@ struct Element {
   SourceSet sources;
   std::optional<Integer>
       value;  // Set for integers (sign- or zero-extended) and predicates (0 or 1).
+  // Whether the module and scalars of integers fix the value (ExecutionOptions::decides).
+  bool is_fixed = false;
 };
 
 // One index a dimension, or the sizes of the dimensions.

@@ -1,10 +1,12 @@
 // Operations that compute an element from the operands' elements at its index, or from nothing.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "tests/reference/execute/integers.h"
 #include "tests/reference/execute/operations.h"
 #include "tests/reference/execute/value.h"
@@ -31,6 +33,53 @@ void AppendLiteral(const Literal& literal, Value* value) {
   value->push_back(array);
 }
 
+using ReadElements = absl::Span<const Element* const>;
+
+// Whether an operand alone decides the result, whatever the others are.
+bool DecidesAlone(const HloInstruction& instruction, const Element& operand) {
+  const ElementType type = instruction.shape().element_type();
+  if (!operand.is_fixed || !operand.value.has_value()) return false;
+  const Integer all_bits = WrapInteger(type, -1);
+  switch (instruction.opcode()) {
+    case HloOpcode::kAnd:
+    case HloOpcode::kMultiply:
+      return *operand.value == 0;
+    case HloOpcode::kOr:
+      return *operand.value == (IsPred(type) ? Integer(1) : all_bits);
+    case HloOpcode::kMaximum:
+      return *operand.value == GreatestInteger(type);
+    case HloOpcode::kMinimum:
+      return *operand.value == LeastInteger(type);
+    default:
+      return false;
+  }
+}
+
+bool IsIntegerOperation(const HloInstruction& instruction) {
+  const ElementType type = instruction.shape().element_type();
+  return IsIntegral(type) || IsPred(type);
+}
+
+// The operands that decide the result: of a select with a fixed predicate that and the value that it
+// takes, and one that decides alone.
+absl::InlinedVector<size_t, 3> Deciding(const HloInstruction& instruction, ReadElements operands) {
+  if (instruction.opcode() == HloOpcode::kSelect && operands[0]->is_fixed) {
+    return {0, operands[0]->value.value() != 0 ? size_t{1} : size_t{2}};
+  }
+  absl::InlinedVector<size_t, 3> all;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (IsIntegerOperation(instruction) && DecidesAlone(instruction, *operands[i])) return {i};
+    all.push_back(i);
+  }
+  return all;
+}
+
+bool IsFixed(const HloInstruction& instruction, ReadElements operands) {
+  const auto deciding = Deciding(instruction, operands);
+  return std::all_of(deciding.begin(), deciding.end(),
+                     [&](size_t i) { return operands[i]->is_fixed; });
+}
+
 }  // namespace
 
 // result[d] = f(operand_0[d], operand_1[d], ...); the predicate of select and the bounds of clamp
@@ -40,12 +89,14 @@ Array Elementwise(const HloInstruction& instruction, Operands operands) {
   ForEachIndex(result.sizes(), [&](const Index& index) {
     Element& element = result.at(index);
     absl::InlinedVector<std::optional<Integer>, 3> integers;
+    absl::InlinedVector<const Element*, 3> read;
     for (const Value* operand : operands) {
       const Array& array = operand->front();
-      const Element& read = array.at(array.rank() == 0 ? Index() : index);
-      element.sources.AddAll(read.sources);
-      integers.push_back(read.value);
+      read.push_back(&array.at(array.rank() == 0 ? Index() : index));
+      integers.push_back(read.back()->value);
     }
+    for (const size_t i : Deciding(instruction, read)) element.sources.AddAll(read[i]->sources);
+    element.is_fixed = IsFixed(instruction, read);
     element.value = ElementwiseInteger(instruction, integers);
   });
   return result;

@@ -75,8 +75,13 @@ Array Dot(const HloInstruction& instruction, Operands operands) {
   ForEachProduct(result, 0, operands, numbers, lhs_free, rhs_free,
                  [&](const Index& index, const Index& in_lhs, const Index& in_rhs) {
                    SourceSet& sources = result.at(index).sources;
-                   sources.AddAll(lhs.at(in_lhs).sources);
-                   sources.AddAll(rhs.at(in_rhs).sources);
+                   const Element& a = lhs.at(in_lhs);
+                   const Element& b = rhs.at(in_rhs);
+                   const auto is_zero = [](const Element& factor) {
+                     return factor.is_fixed && factor.value == Integer(0);
+                   };
+                   if (!is_zero(b)) sources.AddAll(a.sources);
+                   if (!is_zero(a)) sources.AddAll(b.sources);
                  });
   return result;
 }

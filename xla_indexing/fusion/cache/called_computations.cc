@@ -20,6 +20,7 @@
 #include "xla_indexing/ops/answers/map_builder.h"
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
 #include "xla_indexing/ops/answers/remembered_maps.h"
+#include "xla_indexing/ops/decisions/dependence.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 #include "xla_indexing/ops/loops/body/loop_memo.h"
 #include "xla_indexing/ops/rules/frame/other_devices.h"
@@ -58,9 +59,10 @@ int64_t LeafCount(const HloComputation& computation, Direction direction) {
 
 // The entries as the caller sees them.
 InstructionIndexing SeenFrom(const CalledComputation& called, InstructionIndexing entries,
-                             bool fold_runtime_variables) {
+                             bool fold_runtime_variables, ValueOrigins* origins) {
   for (IndexingEntry& entry : entries) {
     entry.indexing = SeenFromCaller(entry.indexing, called, fold_runtime_variables);
+    if (origins != nullptr) DecidePredicates(*origins, &entry.indexing);
     entry.indexing.Simplify();
   }
   std::erase_if(entries, [](const IndexingEntry& entry) { return entry.indexing.empty(); });
@@ -90,6 +92,10 @@ CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionO
       passed_values_(context),
       answers_(shared, &passed_values_),
       call_trees_(options) {
+  if (options.indexing.dependence != Dependence::kReads) {
+    origins_.emplace(options.indexing.dependence);
+    answers_.ShareNothing();
+  }
   loop_options_.max_maps = std::min(options.max_maps, kMaxMapsOfLoopBodies);
 }
 
@@ -149,6 +155,7 @@ void CalledComputations::ForgetOwn() {
 
 IndexingOptions CalledComputations::OptionsAt(int depth) {
   IndexingOptions options = options_.indexing;
+  options.origins = Origins();
   options.exact = options.exact || tightest_;
   if (depth < options_.max_call_depth) {
     depth_ = depth;
@@ -227,7 +234,7 @@ absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputa
         return std::move(walked->entries);
       });
   if (!entries.ok()) return entries.status();
-  return SeenFrom(called, **entries, options_.indexing.fold_runtime_variables);
+  return SeenFrom(called, **entries, options_.indexing.fold_runtime_variables, Origins());
 }
 
 absl::StatusOr<InstructionIndexing> CalledComputations::OutputToInput(
@@ -308,7 +315,8 @@ absl::StatusOr<SharedIndexing> CalledComputations::ReadByAllOf(const HloInstruct
     }
     return read;
   };
-  if (HasKind(instruction.opcode()) && instruction.shape().LeafCount() <= kFewLeaves) {
+  if (HasKind(instruction.opcode()) && instruction.shape().LeafCount() <= kFewLeaves &&
+      !MayDecideReads(instruction)) {
     const bool exact = options_.indexing.exact || tightest_;
     KnownKinds::Form form = FormOf(Direction::kOutputToInput, exact, /*simplified=*/false);
     form.from_all_elements = true;
@@ -373,12 +381,20 @@ InstructionIndexing StartingAt(const InstructionIndexing& entries, Direction dir
 absl::StatusOr<SharedIndexing> CalledComputations::EntriesOfKind(const HloInstruction& instruction,
                                                                  Direction direction, bool exact,
                                                                  bool simplified) {
-  return kinds_.Find(instruction, FormOf(direction, exact, simplified), [&] {
+  const auto make = [&] {
     IndexingOptions options = options_.indexing;
+    options.origins = Origins();
     options.exact = exact;
     return ComputeIndexing(instruction, direction, context_, options, /*from=*/std::nullopt,
                            simplified ? OneValued::kValues : OneValued::kVariables);
-  });
+  };
+  if (!MayDecideReads(instruction)) {
+    return kinds_.Find(instruction, FormOf(direction, exact, simplified), make);
+  }
+  absl::StatusOr<InstructionIndexing> entries = make();
+  if (!entries.ok()) return entries.status();
+  if (simplified) Simplify(&*entries);
+  return std::make_shared<const InstructionIndexing>(*std::move(entries));
 }
 
 absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstruction& instruction,

@@ -59,6 +59,7 @@
 #include "xla_indexing/ops/answers/parts/direction.h"
 #include "xla_indexing/ops/answers/parts/indexing_options.h"
 #include "xla_indexing/ops/answers/remembered_maps.h"
+#include "xla_indexing/ops/decisions/value_origins.h"
 #include "xla_indexing/ops/rules/frame/computation_indexer.h"
 #include "xla_indexing/ops/rules/frame/passed_scalar.h"
 #include "xla_indexing/ops/values/passed_values.h"
@@ -146,6 +147,8 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
     return !HasKind(instruction.opcode()) && !instruction.called_computations().empty();
   }
 
+  ValueOrigins* Origins() override { return origins_ ? &*origins_ : nullptr; }
+
   Interval DevicesOf(const HloComputation& computation) override;
 
   const Reachability& ReachabilityOf(const HloComputation& computation,
@@ -227,6 +230,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   PassedValues passed_values_;
   ModuleAnswers answers_;
   CallTrees call_trees_;
+  std::optional<ValueOrigins> origins_;
   absl::flat_hash_map<const HloComputation*, Interval> devices_;
   absl::flat_hash_map<std::pair<const HloComputation*, Direction>, std::unique_ptr<Reachability>>
       reachability_;

@@ -12,6 +12,10 @@ const SharedAnswers::Content& ModuleAnswers::ContentOf(const HloComputation& com
   if (const auto known = contents_.find(&computation); known != contents_.end()) {
     return known->second;
   }
+  if (!shares_) {
+    const SharedAnswers::Content own = {shared_.OwnNumber(), /*is_own=*/true, /*may_bind=*/true};
+    return contents_.emplace(&computation, own).first->second;
+  }
   // Called computations come before their callers, without recursion.
   std::vector<const HloComputation*> pending = {&computation};
   while (!pending.empty()) {
@@ -42,6 +46,10 @@ const ModuleAnswers::LoopContent& ModuleAnswers::ContentOf(const HloInstruction&
   const auto [it, is_new] = loops_.try_emplace(&loop);
   LoopContent& content = it->second;
   if (!is_new) return content;
+  if (!shares_) {
+    content.number = shared_.OwnNumber();
+    return content;
+  }
   content.instructions = SharedAnswers::InstructionsBehind(loop);
   for (const HloInstruction* instruction : content.instructions) {
     for (const HloComputation* called : instruction->called_computations()) {

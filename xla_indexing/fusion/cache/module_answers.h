@@ -31,6 +31,9 @@ class ModuleAnswers {
   ModuleAnswers(SharedAnswers* shared, PassedValues* passed_values)
       : shared_(*shared), passed_values_(*passed_values) {}
 
+  // Lets nothing share answers but with itself, where these depend on what callers pass.
+  void ShareNothing() { shares_ = false; }
+
   const SharedAnswers::Content& ContentOf(const HloComputation& computation);
 
   using MakeEntries = llvm::function_ref<absl::StatusOr<InstructionIndexing>()>;
@@ -64,6 +67,7 @@ class ModuleAnswers {
 
   SharedAnswers& shared_;
   PassedValues& passed_values_;
+  bool shares_ = true;
   // Contents of computations and loops; numbers of those whose answers are not shared.
   absl::flat_hash_map<const HloComputation*, SharedAnswers::Content> contents_;
   absl::node_hash_map<const HloInstruction*, LoopContent> loops_;

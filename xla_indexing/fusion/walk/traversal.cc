@@ -21,6 +21,7 @@
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/ops/answers/map_builder.h"
+#include "xla_indexing/ops/decisions/dependence.h"
 #include "xla_indexing/ops/rules/frame/computation_indexer.h"
 #include "xla_indexing/ops/unions/few_maps.h"
 #include "xla_indexing/ops/values/call_scope.h"
@@ -109,6 +110,7 @@ OperandIndexingSet Traversal::SeenFromOutside(const OperandIndexingSet& set,
   for (const CallFrame* f = &frame; f->caller != nullptr; f = f->outer) {
     seen = SeenFromCaller(seen, {*f->caller, *f->caller->inlined_computation()},
                           options_.indexing.fold_runtime_variables);
+    if (ValueOrigins* origins = source_.Origins()) DecidePredicates(*origins, &seen);
   }
   return seen;
 }
@@ -295,7 +297,7 @@ PathSet Traversal::Unwritten(const PathSet& paths, const Shape& shape) {
 PathSet Traversal::StepEvery(const HloInstruction& instruction, int64_t operand,
                              const PathSet& paths, llvm::function_ref<PathSet&()> end) {
   if (paths.every_element() == 0) return paths;
-  if (!KeepsEveryElement(instruction, operand, direction_)) {
+  if (source_.MayDecideReads(instruction) || !KeepsEveryElement(instruction, operand, direction_)) {
     const Shape& from = direction_ == Direction::kOutputToInput
                             ? instruction.shape()
                             : instruction.operand(operand)->shape();
@@ -343,6 +345,10 @@ void Traversal::FinishByReachability(const HloComputation& computation, const Pe
   }
 }
 
+bool Traversal::Reindexes(const HloInstruction& instruction, int64_t operand) {
+  return IsReindexing(instruction, operand) && !source_.MayDecideReads(instruction);
+}
+
 void Traversal::Reindex(const HloInstruction& instruction, int64_t operand, const PathSet& paths,
                         llvm::function_ref<PathSet&()> end, PathSet* refused) {
   if (paths.empty()) return;
@@ -384,7 +390,7 @@ absl::Status Traversal::StepToOperands(
     bool has_rest = false;
     for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
       if (IsLeftOut(*instruction.operand(operand))) continue;
-      if (!IsReindexing(instruction, operand)) {
+      if (!Reindexes(instruction, operand)) {
         has_rest = true;
         continue;
       }
@@ -404,7 +410,7 @@ absl::Status Traversal::StepToOperands(
       const auto end_of_entry = [&]() -> PathSet& {
         return end(entry.operand, entry.operand_leaf);
       };
-      const PathSet rest = IsReindexing(instruction, entry.operand)
+      const PathSet rest = Reindexes(instruction, entry.operand)
                                ? refused[entry.operand]
                                : StepEvery(instruction, entry.operand, set, end_of_entry);
       if (rest.empty()) continue;
@@ -433,7 +439,7 @@ absl::Status Traversal::StepToResult(const HloInstruction& instruction, const Ca
     const Shape& from = instruction.operand(operand)->shape().Leaf(leaf);
     PathSet rest;
     const auto end_of_result = [&]() -> PathSet& { return end(0); };
-    if (IsReindexing(instruction, operand)) {
+    if (Reindexes(instruction, operand)) {
       Reindex(instruction, operand, set, end_of_result, &rest);
     } else {
       rest = StepEvery(instruction, operand, set, end_of_result);

@@ -152,6 +152,8 @@ class Traversal {
   // root, to the end of the walk.
   absl::Status WalkToUsers(const HloInstruction& instruction, const CallFrame& frame,
                            LeafPaths& paths, PendingPaths& pending, NumberedPaths* end);
+  // Whether positions are taken through an instruction, and not maps.
+  bool Reindexes(const HloInstruction& instruction, int64_t operand);
   // Takes the paths through the instruction, a reindexing of that operand, to the set that `end`
   // returns, which is asked for where a path comes there. Paths whose continuation cannot be expressed
   // are added to `refused`.

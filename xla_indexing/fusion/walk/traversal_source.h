@@ -12,6 +12,7 @@
 #include "xla_indexing/ops/answers/indexing_entry.h"
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
 #include "xla_indexing/ops/answers/parts/direction.h"
+#include "xla_indexing/ops/decisions/value_origins.h"
 
 namespace xla_indexing::internal {
 
@@ -30,6 +31,15 @@ class TraversalSource {
                                                      int64_t leaf, int depth) = 0;
   // Whether a walk steps through the computation where it is called instead of taking its maps.
   virtual bool IsTraversedWhereCalled(const HloComputation& computation) = 0;
+  // What is known of the values that decide reads; null where these are not asked for
+  // (IndexingOptions::dependence).
+  virtual ValueOrigins* Origins() = 0;
+  // Whether values may decide which elements an instruction reads, so that its maps say it and not what
+  // kind of operation it is.
+  bool MayDecideReads(const HloInstruction& instruction) {
+    ValueOrigins* origins = Origins();
+    return origins != nullptr && origins->MayDecideReads(instruction);
+  }
   // The devices that operations across replicas in the computation, or called there, lead to; none
   // where it stays on its device.
   virtual Interval DevicesOf(const HloComputation& computation) = 0;

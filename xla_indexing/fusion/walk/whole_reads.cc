@@ -45,6 +45,10 @@ bool MayCount(const OperandIndexing& map) {
   if (!map.IsExact()) return false;
   if (map.bindings().empty()) return true;
   const IndexingMap& relation = map.map();
+  // Where it may be that nothing is read.
+  for (int i = 0; i < relation.num_runtimes(); ++i) {
+    if (!map.bindings()[i].ValueRange().IsSubsetOf(relation.runtimes()[i].bounds)) return false;
+  }
   llvm::BitVector used(static_cast<unsigned>(relation.num_symbols()));
   for (const Constraint& constraint : relation.constraints()) MarkSymbols(constraint.expr, &used);
   return used.find_first_in(static_cast<unsigned>(relation.num_ranges()), used.size()) < 0;
@@ -103,7 +107,7 @@ absl::Status WholeReads::Step(const HloInstruction& instruction, int64_t leaf, i
   bool reads_all = true;
   for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
     const HloInstruction& read = *instruction.operand(operand);
-    if (ReadsAllOf(instruction, operand)) {
+    if (!source_.MayDecideReads(instruction) && ReadsAllOf(instruction, operand)) {
       SetWhole(read, 0);
     } else {
       reads_all = reads_all && read.shape().IsArray() && IsWhole(read, 0);

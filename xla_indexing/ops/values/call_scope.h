@@ -20,14 +20,9 @@
 #include "xla_indexing/ops/answers/indexing_entry.h"
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
 #include "xla_indexing/ops/rules/frame/computation_indexer.h"
+#include "xla_indexing/ops/rules/frame/passed_scalar.h"
 
 namespace xla_indexing::internal {
-
-// A leaf of an instruction's value.
-struct LeafSource {
-  const HloInstruction* instruction;
-  int64_t leaf;
-};
 
 // Where the leaf comes from through operations that pass whole leaves on.
 LeafSource FollowRoutes(LeafSource source);

@@ -17,9 +17,11 @@
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/rules/frame/operation_maps.h"
-#include "xla_indexing/ops/values/float_values.h"
-#include "xla_indexing/ops/values/integer_values.h"
-#include "xla_indexing/ops/values/listed_values.h"
+#include "xla_indexing/ops/values/cases/float_values.h"
+#include "xla_indexing/ops/values/cases/integer_values.h"
+#include "xla_indexing/ops/values/cases/listed_values.h"
+#include "xla_indexing/ops/values/cases/literal_regions.h"
+#include "xla_indexing/ops/values/cases/sure_values.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -116,15 +118,45 @@ ValueCases ElementEvaluator::Evaluate(const HloInstruction* instruction, int64_t
 }
 
 ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constraints& when) {
-  if (depth_ >= kMaxDepth || visits_ >= kMaxVisits) return Unknown(element, when);
+  if (depth_ >= kMaxDepth || visits_ >= kMaxVisits) {
+    has_missed_ = true;
+    return Unknown(element, when);
+  }
+  if (KeepsPartialValues() && !element.index.empty() &&
+      !environment_.MayBeKnown(*element.instruction)) {
+    return Unknown(element, when);
+  }
   ++depth_;
   ++visits_;
   Interval range = Interval::All();
   std::optional<ValueCases> cases = Follow(element, when, finds_ranges_ ? &range : nullptr);
   --depth_;
-  if (!cases) return Unknown(element, when, range);
-  if (cases->size() > kMaxValueCases) return Unknown(element, when);
+  if (!cases) {
+    has_missed_ = has_missed_ || IsMissed(*element.instruction);
+    return Unknown(element, when, range);
+  }
+  if (cases->size() > kMaxValueCases) {
+    has_missed_ = true;
+    return Unknown(element, when);
+  }
   return *std::move(cases);
+}
+
+bool ElementEvaluator::IsZero(const ValueCase& value) const {
+  return IsSurelyZero(value, variables_);
+}
+
+bool ElementEvaluator::IsMissed(const HloInstruction& instruction) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kParameter:
+    case HloOpcode::kDynamicSlice:
+    case HloOpcode::kReduce:
+      return false;
+    case HloOpcode::kConstant:
+      return instruction.literal() != nullptr && !instruction.literal()->IsElided();
+    default:
+      return MayBeFollowed(instruction);
+  }
 }
 
 Interval ElementEvaluator::RangeOfCases(const ValueCases& cases) const {
@@ -154,7 +186,9 @@ ValueCases ElementEvaluator::Unknown(const Element& element, const Constraints& 
 std::optional<ValueCases> ElementEvaluator::Follow(const Element& element, const Constraints& when,
                                                    Interval* range) {
   const HloOpcode opcode = element.instruction->opcode();
-  if (element.path.empty() && !MayBeFollowed(*element.instruction)) return std::nullopt;
+  if (element.path.empty() && !MayBeFollowed(*element.instruction) && !KeepsPartialValues()) {
+    return std::nullopt;
+  }
   if (opcode == HloOpcode::kConstant) return FollowConstant(element, when);
   if (opcode == HloOpcode::kIota) return FollowIota(element, when);
   if (opcode == HloOpcode::kParameter) return FollowParameter(element, when);
@@ -169,11 +203,26 @@ std::optional<ValueCases> ElementEvaluator::Follow(const Element& element, const
   return std::nullopt;
 }
 
+std::optional<ValueCases> ElementEvaluator::EvaluateWithout(const HloInstruction& instruction,
+                                                            int64_t operand,
+                                                            llvm::ArrayRef<AffineExpr> element,
+                                                            AffineExpr* without) {
+  const HloInstruction* left_out = instruction.operand(operand);
+  Element source = {left_out, 0, {element.begin(), element.end()}, {}};
+  if (left_out->shape().IsScalar()) source.index.clear();
+  *without = Unknown(source, {}).front().value;
+  return FollowArithmetic({&instruction, 0, {element.begin(), element.end()}, {}}, {},
+                          /*range=*/nullptr, operand);
+}
+
 std::optional<ValueCases> ElementEvaluator::FollowConstant(const Element& element,
                                                            const Constraints& when) {
   const Literal* literal = element.instruction->literal();
   if (literal == nullptr || literal->IsElided() || !literal->shape().IsArray()) {
     return std::nullopt;
+  }
+  if (KeepsPartialValues() && element.index.size() > 1) {
+    if (auto regions = RegionsOfLiteral(*literal, element.index, when, variables_)) return regions;
   }
   if (HoldsIntegers(element.type())) {
     return LiteralValue(*literal, element.index, when, variables_);
@@ -254,7 +303,7 @@ std::optional<ValueCases> ElementEvaluator::FollowMovement(const Element& elemen
 
 std::optional<ValueCases> ElementEvaluator::FollowParameter(const Element& element,
                                                             const Constraints& when) {
-  if (element.path.empty()) return std::nullopt;
+  if (element.path.empty()) return FollowOnlyCaller(element, when);
   const HloInstruction* caller = element.path.back();
   Element passed = element;
   passed.path.pop_back();
@@ -275,6 +324,42 @@ std::optional<ValueCases> ElementEvaluator::FollowParameter(const Element& eleme
     return std::nullopt;
   }
   return EvaluateWhere(passed, when);
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowOnlyCaller(const Element& element,
+                                                             const Constraints& when) {
+  if (!KeepsPartialValues()) return std::nullopt;
+  const std::optional<LeafSource> passed =
+      environment_.PassedByOnlyCaller(*element.instruction, element.leaf);
+  if (!passed) return std::nullopt;
+  const HloComputation* caller = passed->instruction->parent();
+  return WithOwnUnknowns(
+      EvaluateWhere({passed->instruction, passed->leaf, element.index, {}}, when), element,
+      [&](const RuntimeVarIndexing& unknown) {
+        const HloInstruction& source =
+            unknown.call_path.empty() ? *unknown.instruction : *unknown.call_path.front();
+        return source.parent() == caller;
+      });
+}
+
+std::optional<ValueCases> ElementEvaluator::WithOwnUnknowns(
+    ValueCases cases, const Element& element,
+    llvm::function_ref<bool(const RuntimeVarIndexing& unknown)> is_foreign) {
+  const auto mentions_foreign = [&](AffineExpr expr) {
+    if (!expr) return false;
+    llvm::BitVector symbols(FirstUnknown() + unknowns().size());
+    MarkSymbols(expr, &symbols);
+    return llvm::any_of(llvm::enumerate(unknowns()), [&](const auto& unknown) {
+      return symbols.test(FirstUnknown() + unknown.index()) && is_foreign(unknown.value());
+    });
+  };
+  for (ValueCase& each : cases) {
+    if (llvm::any_of(each.when, [&](const Constraint& c) { return mentions_foreign(c.expr); })) {
+      return std::nullopt;
+    }
+    if (mentions_foreign(each.value)) each = Unknown(element, each.when).front();
+  }
+  return MergeCases(std::move(cases));
 }
 
 std::optional<ValueCases> ElementEvaluator::FollowCount(const Element& initial, AffineExpr added,
@@ -301,6 +386,11 @@ std::optional<ValueCases> ElementEvaluator::FollowCall(const Element& element,
   for (const ValueCase& value_case : cases) {
     MarkSymbols(value_case.value, &used);
     for (const Constraint& constraint : value_case.when) MarkSymbols(constraint.expr, &used);
+  }
+  if (KeepsPartialValues()) {
+    return WithOwnUnknowns(std::move(cases), element, [&](const RuntimeVarIndexing& unknown) {
+      return unknown.call_path.size() > element.path.size();
+    });
   }
   for (size_t i = 0; i < unknowns().size(); ++i) {
     if (used.test(FirstUnknown() + i) && unknowns()[i].call_path.size() > element.path.size()) {
@@ -363,6 +453,10 @@ std::optional<ValueCases> ElementEvaluator::FollowSelect(const Element& element,
   ValueCases cases;
   for (const ValueCase& predicate : EvaluateWhere(operand_element(0), when)) {
     const std::optional<int64_t> value = ConstantIn(predicate.value);
+    if (!value && KeepsPartialValues()) {
+      llvm::append_range(cases, Unknown(element, predicate.when));
+      continue;
+    }
     if (!value) {
       if (range == nullptr || !HoldsIntegers(element.type())) return std::nullopt;
       *range = RangeOfCases(EvaluateWhere(operand_element(1), when))
@@ -427,14 +521,15 @@ std::optional<ValueCases> ElementEvaluator::FollowReduce(const Element& element,
 
 std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& element,
                                                              const Constraints& when,
-                                                             Interval* range) {
+                                                             Interval* range, int64_t without) {
+  const bool is_partial = KeepsPartialValues();
   struct Partial {
     Constraints when;
     llvm::SmallVector<ValueCase, 3> values;
   };
   std::vector<Partial> partials = {{when, {}}};
   bool has_floats = HoldsFloats(element.type());
-  for (const HloInstruction* operand : element.instruction->operands()) {
+  for (const auto [number, operand] : llvm::enumerate(element.instruction->operands())) {
     if (!operand->shape().IsArray()) return std::nullopt;
     const ElementType type = operand->shape().element_type();
     if (!HoldsIntegers(type) && !HoldsFloats(type)) return std::nullopt;
@@ -443,9 +538,11 @@ std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& elem
     if (operand->shape().IsScalar()) source.index.clear();
     std::vector<Partial> extended;
     for (const Partial& partial : partials) {
-      for (ValueCase& value_case : EvaluateWhere(source, partial.when)) {
+      for (ValueCase& value_case : static_cast<int64_t>(number) == without
+                                       ? Unknown(source, partial.when)
+                                       : EvaluateWhere(source, partial.when)) {
         if (!value_case.value || RangeOf(value_case.value, value_case.when).IsEmpty()) continue;
-        if (HoldsFloats(type) && value_case.floats == nullptr) return std::nullopt;
+        if (HoldsFloats(type) && value_case.floats == nullptr && !is_partial) return std::nullopt;
         extended.push_back({std::move(value_case.when), partial.values});
         extended.back().values.push_back(std::move(value_case));
       }
@@ -472,13 +569,30 @@ std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& elem
   ValueCases cases;
   for (const Partial& partial : partials) {
     std::optional<ValueCases> result;
-    if (has_floats) {
+    if (is_partial)
+      result = SureValue(instruction, partial.values, partial.when,
+                         environment_.dependence() == Dependence::kFiniteValues, variables_);
+    const bool is_unknown_float =
+        llvm::any_of(llvm::zip_equal(instruction.operands(), partial.values), [](const auto& each) {
+          return HoldsFloats(std::get<0>(each)->shape().element_type()) &&
+                 std::get<1>(each).floats == nullptr;
+        });
+    if (result || is_unknown_float) {
+    } else if (has_floats) {
       result = ApplyToFloats(instruction, partial.values, partial.when, variables_);
     } else {
       llvm::SmallVector<AffineExpr, 3> values;
       for (const ValueCase& value : partial.values) values.push_back(value.value);
       result = ApplyToIntegers(instruction, values, partial.when, variables_);
       if (!result && range != nullptr) *range = range_of_partials();
+    }
+    if (!result && is_partial) {
+      // Of what is known of all operands, something is known of the result.
+      has_missed_ =
+          has_missed_ || llvm::none_of(partial.values, [&](const ValueCase& value) {
+            return value.floats == nullptr && HasUnknown(value.value) && !MayTellApart(value.value);
+          });
+      result = Unknown(element, partial.when);
     }
     if (!result) return std::nullopt;
     cases.insert(cases.end(), result->begin(), result->end());

@@ -3,14 +3,14 @@
 // The element is followed through data movement and arithmetic to constants and iotas. What cannot be
 // followed becomes an unknown: a number that some element of some instruction has. The value is then,
 // case by case, an affine expression over the variables of a map and the unknowns
-// (ops/values/value_cases.h); the cases cover the domain of the map.
+// (ops/values/cases/value_cases.h); the cases cover the domain of the map.
 //
 // Elements of a computation that is called are followed into the values that its caller passes, and
 // a call into the computation that it calls. What it is given otherwise is what a ValueEnvironment says.
 //
-// What an operation does to integers and predicates is in ops/values/integer_values.h, what it does
-// to floats in ops/values/float_values.h, and what the elements of constants are in
-// ops/values/listed_values.h. Values of unsigned types are zero-extended.
+// What an operation does to integers and predicates is in ops/values/cases/integer_values.h, what it does
+// to floats in ops/values/cases/float_values.h, and what the elements of constants are in
+// ops/values/cases/listed_values.h. Values of unsigned types are zero-extended.
 
 #ifndef XLA_INDEXING_OPS_VALUES_ELEMENT_VALUE_H_
 #define XLA_INDEXING_OPS_VALUES_ELEMENT_VALUE_H_
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
@@ -28,9 +29,10 @@
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/parts/domain.h"
+#include "xla_indexing/ops/answers/parts/indexing_options.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
 #include "xla_indexing/ops/rules/frame/passed_scalar.h"
-#include "xla_indexing/ops/values/value_cases.h"
+#include "xla_indexing/ops/values/cases/value_cases.h"
 
 namespace xla_indexing::internal {
 
@@ -50,6 +52,17 @@ class ValueEnvironment {
   virtual ~ValueEnvironment() = default;
 
   TellsApart tells_apart() const { return tells_apart_; }
+
+  // If this is not kReads, the cases in which a value is known are kept where it is not known in others,
+  // and what is sure of an operation is applied although an operand is not known
+  // (ops/values/cases/sure_values.h). Then these are asked: whether an element of the instruction may be known,
+  // and what the only caller of its computation passes for a parameter's leaf.
+  virtual Dependence dependence() const { return Dependence::kReads; }
+  virtual bool MayBeKnown(const HloInstruction& /*instruction*/) const { return true; }
+  virtual std::optional<LeafSource> PassedByOnlyCaller(const HloInstruction& /*parameter*/,
+                                                       int64_t /*leaf*/) const {
+    return std::nullopt;
+  }
 
   // The loop whose state the next three know, when an iteration begins; null if there is none.
   virtual const HloInstruction* loop() const { return nullptr; }
@@ -102,6 +115,15 @@ class ElementEvaluator {
   ValueCases Evaluate(const HloInstruction* instruction, int64_t leaf,
                       llvm::ArrayRef<mlir::AffineExpr> element, CallPath path = {});
 
+  // The value of an element of an elementwise operation where one operand is not known, with the symbol
+  // that stands for that one. Nothing if it cannot be followed.
+  std::optional<ValueCases> EvaluateWithout(const HloInstruction& instruction, int64_t operand,
+                                            llvm::ArrayRef<mlir::AffineExpr> element,
+                                            mlir::AffineExpr* without);
+
+  // Whether some value was not found of which nothing is unknown. Of partial values.
+  bool HasMissed() const { return has_missed_; }
+
   // Looks for the intervals that unknowns are in, in what computes them: and(x, 31) is in [0, 31].
   void FindRangesOfUnknowns() { finds_ranges_ = true; }
 
@@ -119,6 +141,8 @@ class ElementEvaluator {
   unsigned FirstUnknown() const { return variables_.FirstUnknown(); }
   bool HasUnknown(mlir::AffineExpr expr) const { return variables_.HasUnknown(expr); }
   bool MayTellApart(mlir::AffineExpr expr) const { return variables_.MayTellApart(expr); }
+  // Whether a value is 0 for certain.
+  bool IsZero(const ValueCase& value) const;
   Interval RangeOf(mlir::AffineExpr expr, const Constraints& when) const {
     return variables_.RangeOf(expr, when);
   }
@@ -138,6 +162,8 @@ class ElementEvaluator {
   // is then an interval that the element is in where `when` holds.
   std::optional<ValueCases> Follow(const Element& element, const Constraints& when,
                                    Interval* range);
+  // Whether the elements of an instruction could be followed, if its operands' can.
+  static bool IsMissed(const HloInstruction& instruction);
   // An interval that contains the values of all cases.
   Interval RangeOfCases(const ValueCases& cases) const;
   std::optional<ValueCases> FollowConstant(const Element& element, const Constraints& when);
@@ -151,6 +177,13 @@ class ElementEvaluator {
   // A parameter to what the caller passes, a leaf of a state to which something was added to what the
   // loop begins with, and a call to the root of what it calls.
   std::optional<ValueCases> FollowParameter(const Element& element, const Constraints& when);
+  // To what the only caller passes; what is not known there is the parameter's own element.
+  std::optional<ValueCases> FollowOnlyCaller(const Element& element, const Constraints& when);
+  // The cases, with the element's own value where it is of something that `is_foreign`; nothing where
+  // cases are told apart by that.
+  std::optional<ValueCases> WithOwnUnknowns(
+      ValueCases cases, const Element& element,
+      llvm::function_ref<bool(const RuntimeVarIndexing& unknown)> is_foreign);
   std::optional<ValueCases> FollowCount(const Element& initial, mlir::AffineExpr added,
                                         const Constraints& when);
   std::optional<ValueCases> FollowCall(const Element& element, const Constraints& when,
@@ -161,16 +194,18 @@ class ElementEvaluator {
   // A reduction of few elements, one after the other.
   std::optional<ValueCases> FollowReduce(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowArithmetic(const Element& element, const Constraints& when,
-                                             Interval* range);
+                                             Interval* range, int64_t without = -1);
   // An element that is somewhere in `range`.
   ValueCases Unknown(const Element& element, const Constraints& when,
                      const Interval& range = Interval::All());
 
   mlir::MLIRContext* context() const { return variables_.context(); }
+  bool KeepsPartialValues() const { return environment_.dependence() != Dependence::kReads; }
 
   ValueVariables variables_;
   const ValueEnvironment& environment_;
   bool finds_ranges_ = false;
+  bool has_missed_ = false;
   int visits_ = 0;
   int depth_ = 0;
 };

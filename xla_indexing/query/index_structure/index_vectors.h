@@ -27,7 +27,7 @@
 #include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/ops/answers/parts/indexing_options.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
-#include "xla_indexing/ops/values/value_cases.h"
+#include "xla_indexing/ops/values/cases/value_cases.h"
 
 namespace xla_indexing::internal {
 

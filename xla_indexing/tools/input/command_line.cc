@@ -200,6 +200,16 @@ constexpr Flag kFlags[] = {
      [](absl::string_view value, CommandLine* line) { return SetId(value, &line->operand_id); }},
     {"exact", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->exact); }},
+    {"dependence", "",
+     [](absl::string_view value, CommandLine* line) {
+       return SetSwitch(value, &line->dependence);
+     }},
+    {"assume_finite", "",
+     [](absl::string_view value, CommandLine* line) {
+       if (!SetSwitch(value, &line->assume_finite)) return false;
+       line->dependence = line->dependence || line->assume_finite;
+       return true;
+     }},
     {"simplify", "auto, always or never", SetSimplify},
     {"format", "text or json", SetFormat},
     {"names", "",
@@ -326,9 +336,10 @@ absl::Status UnknownFlag(absl::string_view argument, absl::string_view name) {
 // Whether a flag is given that says what is analysed of HLO, or how.
 bool AsksForHlo(const CommandLine& line) {
   return line.instruction || line.computation || line.fuse || !line.verify || line.names ||
-         line.exact || line.output_id || line.operand_id || !line.output_to_input ||
-         line.input_to_output || line.summary || line.simplify != SimplifyMode::kAuto ||
-         line.queries.Any() || line.launch.are_given || line.tile_sizes || line.tile_budget;
+         line.exact || line.dependence || line.output_id || line.operand_id ||
+         !line.output_to_input || line.input_to_output || line.summary ||
+         line.simplify != SimplifyMode::kAuto || line.queries.Any() || line.launch.are_given ||
+         line.tile_sizes || line.tile_budget;
 }
 
 absl::Status CheckMapLine(const CommandLine& line) {

@@ -115,7 +115,9 @@ struct CommandLine {
   std::optional<int64_t> output_id;
   std::optional<int64_t> operand_id;
   bool exact = false;
-  bool names = false;  // Operands' names in the headings of the text form.
+  bool dependence = false;     // What can change a value, instead of what is read.
+  bool assume_finite = false;  // With `dependence`.
+  bool names = false;          // Operands' names in the headings of the text form.
   SimplifyMode simplify = SimplifyMode::kAuto;
 
   OutputFormat format = OutputFormat::kText;

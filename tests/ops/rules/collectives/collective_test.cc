@@ -16,7 +16,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "tests/ops/indexing_test.h"
-#include "xla_indexing/ops/values/fit_sequence.h"
+#include "xla_indexing/ops/values/cases/fit_sequence.h"
 
 namespace xla_indexing::internal {
 namespace {

@@ -6,6 +6,7 @@
 #ifndef XLA_INDEXING_OPS_ANSWERS_PARTS_INDEXING_OPTIONS_H_
 #define XLA_INDEXING_OPS_ANSWERS_PARTS_INDEXING_OPTIONS_H_
 
+#include <cstdint>
 #include <string>
 
 #include "xla_indexing/base/cpp20.h"
@@ -14,6 +15,7 @@ namespace xla_indexing {
 
 namespace internal {
 class ComputationIndexer;
+class ValueOrigins;
 }  // namespace internal
 
 class CustomCallRegistry;
@@ -24,7 +26,22 @@ enum class ScatterBounds {
   kElement,  // Drops the elements that are outside: StableHLO.
 };
 
+// What an answer is about.
+enum class Dependence : uint8_t {
+  // The elements that the operation's formula names: what a kernel reads. A select reads both its
+  // values.
+  kReads,
+  // The elements that can change the value. Where index arithmetic and constants decide the predicate
+  // of a select, only the value that is chosen; not what is multiplied by an integer 0, is combined with
+  // false by `and`, and the like.
+  kValues,
+  // Likewise where all numbers that a program is given and computes are finite, and less than 1e9 in
+  // size: 0 times x is 0, exp(-infinity) is 0, and constants of 1e9 and more are infinite.
+  kFiniteValues,
+};
+
 struct IndexingOptions {
+  Dependence dependence = Dependence::kReads;
   // Asks for the tightest maps: where one map is larger than the set it stands for (the operand of
   // a dynamic-update-slice or of a scatter that replaces, the value of a pad), it is split into
   // disjoint exact pieces, however many.
@@ -39,6 +56,8 @@ struct IndexingOptions {
   // its whole operands, over-approximate; a reason why it is missing is added to the label.
   internal::ComputationIndexer* computations = nullptr;
   std::string why_no_computations = {};
+  // What is known of values for `dependence`, for who asks about one instruction after another.
+  internal::ValueOrigins* origins = nullptr;
   // The rules for custom calls (ops/rules/custom_calls/custom_call_registry.h); null: the library's.
   const CustomCallRegistry* custom_calls = nullptr;
 };

@@ -20,9 +20,9 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/ops/answers/parts/domain.h"
+#include "xla_indexing/ops/values/cases/value_cases.h"
 #include "xla_indexing/ops/values/element_value.h"
 #include "xla_indexing/ops/values/loop_counter.h"
-#include "xla_indexing/ops/values/value_cases.h"
 
 namespace xla_indexing::internal {
 

@@ -3,7 +3,7 @@
 // The reader p (ops/answers/parts/replica_map.h) is in group G at position P. The maps of operations across
 // replicas are made of P, as an expression of p, and of the device G[Q] at another position Q of
 // the same group, as an expression of p and Q. The groups of an iota list or a mesh have one
-// formula for all devices, and so have lists of the same form (ops/values/fit_sequence.h). Other
+// formula for all devices, and so have lists of the same form (ops/values/cases/fit_sequence.h). Other
 // groups fall into pieces: parts of the devices and parts of the positions.
 //
 // Example, the groups {0,2}, {1,3}: P = p floordiv 2, G[Q] = p mod 2 + 2 * Q.
@@ -23,7 +23,7 @@
 #include "xla_indexing/hlo/devices/collective.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/answers/parts/direction.h"
-#include "xla_indexing/ops/values/fit_sequence.h"
+#include "xla_indexing/ops/values/cases/fit_sequence.h"
 
 namespace xla_indexing::internal {
 

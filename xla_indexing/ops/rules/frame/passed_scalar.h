@@ -18,6 +18,12 @@ struct PassedScalar {
   Interval values = Interval::All();
 };
 
+// A leaf of an instruction's value.
+struct LeafSource {
+  const HloInstruction* instruction;
+  int64_t leaf;
+};
+
 }  // namespace xla_indexing::internal
 
 #endif  // XLA_INDEXING_OPS_RULES_FRAME_PASSED_SCALAR_H_

@@ -1,4 +1,4 @@
-#include "xla_indexing/ops/values/float_values.h"
+#include "xla_indexing/ops/values/cases/float_values.h"
 
 #include <memory>
 #include <utility>
@@ -12,7 +12,7 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
-#include "xla_indexing/ops/values/listed_values.h"
+#include "xla_indexing/ops/values/cases/listed_values.h"
 
 namespace xla_indexing::internal {
 namespace {

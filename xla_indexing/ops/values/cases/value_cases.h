@@ -6,13 +6,13 @@
 // symbol after those of the map.
 //
 // A floating point number is an element of a table at a place that is such an expression
-// (ops/values/float_values.h).
+// (ops/values/cases/float_values.h).
 //
 // Example: element (d0) of maximum(iota, broadcast(constant(3))) is 3 where d0 <= 2 and d0 where
 // d0 >= 3.
 
-#ifndef XLA_INDEXING_OPS_VALUES_VALUE_CASES_H_
-#define XLA_INDEXING_OPS_VALUES_VALUE_CASES_H_
+#ifndef XLA_INDEXING_OPS_VALUES_CASES_VALUE_CASES_H_
+#define XLA_INDEXING_OPS_VALUES_CASES_VALUE_CASES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -115,4 +115,4 @@ class ValueVariables {
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_OPS_VALUES_VALUE_CASES_H_
+#endif  // XLA_INDEXING_OPS_VALUES_CASES_VALUE_CASES_H_

@@ -1,4 +1,4 @@
-#include "xla_indexing/ops/values/integer_values.h"
+#include "xla_indexing/ops/values/cases/integer_values.h"
 
 #include <algorithm>
 #include <bit>
@@ -84,7 +84,8 @@ std::optional<ValueCases> DivideIntegers(const HloInstruction& instruction, Affi
 // nothing wraps; null for all others.
 AffineExpr AffineValue(const HloInstruction& instruction, AffineExpr x, bool x_is_not_negative,
                        AffineExpr y) {
-  const bool is_logical = IsPred(instruction.shape().element_type());
+  const ElementType type = instruction.shape().element_type();
+  const bool is_logical = IsPred(type);
   // The divisor, the shift or the mask.
   const std::optional<int64_t> constant = ConstantIn(y);
   const int64_t c = constant.value_or(-1);
@@ -113,9 +114,28 @@ AffineExpr AffineValue(const HloInstruction& instruction, AffineExpr x, bool x_i
       return x_is_not_negative && is_mask ? Mod(x, c + 1) : AffineExpr();
     }
     case HloOpcode::kNot:
-      return is_logical ? Sub(Constant(1, x.getContext()), x) : AffineExpr();
+      // All bits set is 1 as a predicate, -1 as a signed integer.
+      if (is_logical) return Sub(Constant(1, x.getContext()), x);
+      return IsSignedIntegral(type) ? Sub(Constant(-1, x.getContext()), x) : AffineExpr();
     default:
       return {};
+  }
+}
+
+// The bits of two integers of one type of no more than 64 bits.
+std::optional<int64_t> BitsOfConstants(HloOpcode opcode, AffineExpr x, AffineExpr y) {
+  const std::optional<int64_t> a = ConstantIn(x);
+  const std::optional<int64_t> b = ConstantIn(y);
+  if (!a || !b) return std::nullopt;
+  switch (opcode) {
+    case HloOpcode::kAnd:
+      return *a & *b;
+    case HloOpcode::kOr:
+      return *a | *b;
+    case HloOpcode::kXor:
+      return *a ^ *b;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -289,6 +309,9 @@ std::optional<ValueCases> ApplyToIntegers(const HloInstruction& instruction,
   AffineExpr x = values[0];
   AffineExpr y = values.size() > 1 ? values[1] : AffineExpr();
   const bool is_not_negative = variables.RangeOf(x, when).IsSubsetOf(Interval::AtLeast(0));
+  if (const std::optional<int64_t> bits = BitsOfConstants(instruction.opcode(), x, y)) {
+    return ValueCases{{when, Constant(*bits, variables.context())}};
+  }
   switch (instruction.opcode()) {
     case HloOpcode::kCompare:
       return CompareIntegers(instruction, Sub(x, y), when, variables);

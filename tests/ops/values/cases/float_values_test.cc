@@ -1,7 +1,7 @@
 // Indices that are computed with floats, against the same computation in the processor's own
 // arithmetic: float for f32, double for f64, and for f16 and bf16 double rounded to their digits, which
 // is the same as rounding once because double has more than twice as many and two more.
-#include "xla_indexing/ops/values/float_values.h"
+#include "xla_indexing/ops/values/cases/float_values.h"
 
 #include <gtest/gtest.h>
 

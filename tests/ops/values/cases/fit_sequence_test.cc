@@ -1,4 +1,4 @@
-#include "xla_indexing/ops/values/fit_sequence.h"
+#include "xla_indexing/ops/values/cases/fit_sequence.h"
 
 #include <gtest/gtest.h>
 

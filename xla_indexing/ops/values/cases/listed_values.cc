@@ -1,4 +1,4 @@
-#include "xla_indexing/ops/values/listed_values.h"
+#include "xla_indexing/ops/values/cases/listed_values.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,7 @@
 #include "xla_indexing/base/numbers/box.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/map/expr/expr_util.h"
-#include "xla_indexing/ops/values/fit_sequence.h"
+#include "xla_indexing/ops/values/cases/fit_sequence.h"
 
 namespace xla_indexing::internal {
 namespace {

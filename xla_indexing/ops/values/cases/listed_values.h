@@ -1,10 +1,10 @@
 // Integers that are given one by one, as expressions case by case: the elements of literals, and what
-// comes from tables of floats (ops/values/float_values.h).
+// comes from tables of floats (ops/values/cases/float_values.h).
 //
 // Example: {0, 0, 0, 1, 1, 1, 2, 2} at x is x floordiv 3.
 
-#ifndef XLA_INDEXING_OPS_VALUES_LISTED_VALUES_H_
-#define XLA_INDEXING_OPS_VALUES_LISTED_VALUES_H_
+#ifndef XLA_INDEXING_OPS_VALUES_CASES_LISTED_VALUES_H_
+#define XLA_INDEXING_OPS_VALUES_CASES_LISTED_VALUES_H_
 
 #include <cstdint>
 #include <optional>
@@ -13,12 +13,12 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/literal.h"
-#include "xla_indexing/ops/values/value_cases.h"
+#include "xla_indexing/ops/values/cases/value_cases.h"
 
 namespace xla_indexing::internal {
 
 // values[x], where x is in [0, n - 1] where `when` holds: one formula
-// (ops/values/fit_sequence.h) if there is one, otherwise a few, or a case for each run of equal
+// (ops/values/cases/fit_sequence.h) if there is one, otherwise a few, or a case for each run of equal
 // values. Predicates, by which something is chosen, are cases of one value if these are not too many.
 std::optional<ValueCases> ListedValue(llvm::ArrayRef<int64_t> values, ElementType type,
                                       mlir::AffineExpr x, const Constraints& when,
@@ -31,4 +31,4 @@ std::optional<ValueCases> LiteralValue(const Literal& literal,
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_OPS_VALUES_LISTED_VALUES_H_
+#endif  // XLA_INDEXING_OPS_VALUES_CASES_LISTED_VALUES_H_

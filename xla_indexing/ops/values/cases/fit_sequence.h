@@ -1,8 +1,8 @@
 // Functions that are given by their values, as affine expressions: lists of devices and tables of
 // indices, for which there is a formula more often than not.
 
-#ifndef XLA_INDEXING_OPS_VALUES_FIT_SEQUENCE_H_
-#define XLA_INDEXING_OPS_VALUES_FIT_SEQUENCE_H_
+#ifndef XLA_INDEXING_OPS_VALUES_CASES_FIT_SEQUENCE_H_
+#define XLA_INDEXING_OPS_VALUES_CASES_FIT_SEQUENCE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -61,4 +61,4 @@ std::optional<std::vector<FittedPiece>> FitPieces(std::vector<ValuePair> pairs, 
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_OPS_VALUES_FIT_SEQUENCE_H_
+#endif  // XLA_INDEXING_OPS_VALUES_CASES_FIT_SEQUENCE_H_

@@ -5,8 +5,8 @@
 // Example: divide(x, 4), where x may be negative, is x floordiv 4 where x >= 0 or x mod 4 = 0, and
 // x floordiv 4 + 1 elsewhere.
 
-#ifndef XLA_INDEXING_OPS_VALUES_INTEGER_VALUES_H_
-#define XLA_INDEXING_OPS_VALUES_INTEGER_VALUES_H_
+#ifndef XLA_INDEXING_OPS_VALUES_CASES_INTEGER_VALUES_H_
+#define XLA_INDEXING_OPS_VALUES_CASES_INTEGER_VALUES_H_
 
 #include <optional>
 
@@ -14,7 +14,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/hlo/model/instruction.h"
-#include "xla_indexing/ops/values/value_cases.h"
+#include "xla_indexing/ops/values/cases/value_cases.h"
 
 namespace xla_indexing::internal {
 
@@ -36,4 +36,4 @@ std::optional<ValueCases> ClampValue(mlir::AffineExpr lower, mlir::AffineExpr va
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_OPS_VALUES_INTEGER_VALUES_H_
+#endif  // XLA_INDEXING_OPS_VALUES_CASES_INTEGER_VALUES_H_

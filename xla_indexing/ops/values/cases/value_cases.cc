@@ -1,4 +1,4 @@
-#include "xla_indexing/ops/values/value_cases.h"
+#include "xla_indexing/ops/values/cases/value_cases.h"
 
 #include <utility>
 

@@ -4,7 +4,7 @@
 // small ranges. A float is therefore an element of a table, at a place that is an affine expression,
 // the key: iota of f32[16] at (d0) is element d0 of {0.0, 1.0, .., 15.0}. An operation is done for
 // each value of the keys of its operands, and where it yields integers or predicates, these are
-// written as an expression of the key again (ops/values/listed_values.h).
+// written as an expression of the key again (ops/values/cases/listed_values.h).
 //
 // Arithmetic is that of IEEE 754 in the element type: each operation rounds once, to nearest, ties to
 // even. What may differ from machine to machine is not followed: functions like sine, subnormal
@@ -15,8 +15,8 @@
 //
 // Source: the operations of XLA's semantics; IEEE 754-2019.
 
-#ifndef XLA_INDEXING_OPS_VALUES_FLOAT_VALUES_H_
-#define XLA_INDEXING_OPS_VALUES_FLOAT_VALUES_H_
+#ifndef XLA_INDEXING_OPS_VALUES_CASES_FLOAT_VALUES_H_
+#define XLA_INDEXING_OPS_VALUES_CASES_FLOAT_VALUES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/literal.h"
-#include "xla_indexing/ops/values/value_cases.h"
+#include "xla_indexing/ops/values/cases/value_cases.h"
 
 namespace xla_indexing::internal {
 
@@ -63,4 +63,4 @@ std::optional<ValueCases> ApplyToFloats(const HloInstruction& instruction,
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_OPS_VALUES_FLOAT_VALUES_H_
+#endif  // XLA_INDEXING_OPS_VALUES_CASES_FLOAT_VALUES_H_

@@ -1,0 +1,429 @@
+#include "xla_indexing/ops/decisions/dependence.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/hlo/types/element_type.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/map/expr/expr_util.h"
+#include "xla_indexing/ops/answers/parts/domain.h"
+#include "xla_indexing/ops/rules/arithmetic/dot_match.h"
+#include "xla_indexing/ops/rules/frame/builders.h"
+#include "xla_indexing/ops/values/cases/sure_values.h"
+#include "xla_indexing/ops/values/element_value.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+using Exprs = llvm::SmallVector<AffineExpr, 4>;
+
+// Scalars that are not known tell cases apart, and what is known of some elements is kept.
+class PartialValues final : public ValueEnvironment {
+ public:
+  explicit PartialValues(ValueOrigins& origins)
+      : ValueEnvironment(TellsApart::kAllValues), origins_(origins) {}
+
+  Dependence dependence() const override { return origins_.dependence(); }
+  bool MayBeKnown(const HloInstruction& instruction) const override {
+    return origins_.MayBeFixed(instruction);
+  }
+  std::optional<LeafSource> PassedByOnlyCaller(const HloInstruction& parameter,
+                                               int64_t leaf) const override {
+    return origins_.PassedFor(parameter, leaf);
+  }
+
+ private:
+  ValueOrigins& origins_;
+};
+
+// Where the map of an operand is read: in these cases, and `value` in `chosen` where that is not null.
+struct ReadCase {
+  Constraints when;
+  AffineExpr value = {};
+  Interval chosen = Interval::All();
+};
+using ReadCases = llvm::SmallVector<ReadCase, 4>;
+
+constexpr char kMissed[] = "a value that decides what is read was not found";
+
+// An element of an array of predicates.
+struct PredicateElement {
+  const HloInstruction* instruction;
+  int64_t leaf = 0;
+  Exprs index = {};
+  CallPath path = {};
+};
+
+// The instruction of the computation in question that an unknown is an element of, or comes from.
+const HloInstruction& SourceOf(const RuntimeVarIndexing& unknown) {
+  return unknown.call_path.empty() ? *unknown.instruction : *unknown.call_path.front();
+}
+
+// What is left of a map whose values, or predicates, are looked at.
+class DecidedMap {
+ public:
+  DecidedMap(const OperandIndexing& indexing, ValueOrigins& origins)
+      : indexing_(indexing),
+        origins_(origins),
+        context_(indexing.map().context()),
+        environment_(origins),
+        evaluator_(Domain::Of(indexing.map()), context_, environment_) {}
+
+  ElementEvaluator& evaluator() { return evaluator_; }
+
+  // Where a predicate is `chosen`; nothing if that is so everywhere.
+  std::optional<ReadCases> WhereChosen(const PredicateElement& predicate, const Interval& chosen) {
+    // Those in which it is always read have the value 1, so that they are merged.
+    ValueCases cases;
+    ReadCases open;
+    bool is_restricted = false;
+    for (ValueCase& each : evaluator_.Evaluate(predicate.instruction, predicate.leaf,
+                                               predicate.index, predicate.path)) {
+      if (const std::optional<int64_t> value = ConstantIn(each.value)) {
+        if (chosen.Contains(*value != 0 ? 1 : 0)) {
+          cases.push_back({std::move(each.when), Constant(1, context_)});
+        } else {
+          is_restricted = true;
+        }
+      } else if (MayBeKnownLater(each.value)) {
+        is_restricted = true;
+        open.push_back({std::move(each.when), each.value, chosen});
+      } else {
+        cases.push_back({std::move(each.when), Constant(1, context_)});
+      }
+    }
+    if (!is_restricted) return std::nullopt;
+    for (ValueCase& each : MergeCases(std::move(cases))) open.push_back({std::move(each.when)});
+    return open;
+  }
+
+  // The parts of the map in these cases; all of it without.
+  OperandIndexingSet PartsIn(const std::optional<ReadCases>& cases) {
+    if (!cases) return Labelled(OperandIndexingSet(indexing_));
+    OperandIndexingSet parts;
+    for (const ReadCase& each : *cases) {
+      std::optional<OperandIndexing> part = PartOf(each);
+      if (!part) return Labelled(OperandIndexingSet(indexing_));
+      AddUnlessEmpty(*std::move(part), &parts);
+    }
+    return Labelled(parts);
+  }
+
+ private:
+  // Whether callers of the computation may know what this expression of unknowns is.
+  bool MayBeKnownLater(AffineExpr value) {
+    if (!value) return false;
+    if (evaluator_.MayTellApart(value)) return true;
+    llvm::BitVector used(evaluator_.FirstUnknown() + evaluator_.unknowns().size());
+    MarkSymbols(value, &used);
+    return llvm::all_of(llvm::enumerate(evaluator_.unknowns()), [&](const auto& unknown) {
+      return !used.test(evaluator_.FirstUnknown() + unknown.index()) ||
+             origins_.IsGiven(SourceOf(unknown.value()));
+    });
+  }
+
+  // Nothing where a bound of affine/expr/build.h is passed.
+  std::optional<OperandIndexing> PartOf(const ReadCase& part) const {
+    const IndexingMap& map = indexing_.map();
+    Domain domain = Domain::Of(map);
+    RuntimeVarIndexings bindings(indexing_.bindings().begin(), indexing_.bindings().end());
+    const unsigned first = evaluator_.FirstUnknown();
+    llvm::BitVector used(first + evaluator_.unknowns().size());
+    if (part.value) MarkSymbols(part.value, &used);
+    for (const Constraint& constraint : part.when) MarkSymbols(constraint.expr, &used);
+    Exprs symbols(used.size());
+    for (unsigned i = 0; i < first; ++i) symbols[i] = mlir::getAffineSymbolExpr(i, context_);
+    for (const auto [i, unknown] : llvm::enumerate(evaluator_.unknowns())) {
+      if (!used.test(first + i)) continue;
+      symbols[first + i] =
+          mlir::getAffineSymbolExpr(domain.ranges.size() + domain.runtimes.size(), context_);
+      domain.runtimes.push_back({evaluator_.BoundsOf(unknown), {}});
+      bindings.push_back(unknown);
+    }
+    bool fits = true;
+    for (const Constraint& constraint : part.when) {
+      fits =
+          fits && domain.Constrain(Substitute(constraint.expr, {}, symbols), constraint.interval);
+    }
+    if (part.value) {
+      fits = fits && domain.Constrain(Substitute(part.value, {}, symbols), part.chosen);
+    }
+    if (!fits) return std::nullopt;
+    return OperandIndexing(kPartsFit, domain.MakeMap(map.results(), context_), std::move(bindings),
+                           indexing_.label());
+  }
+
+  OperandIndexingSet Labelled(OperandIndexingSet set) {
+    if (!evaluator_.HasMissed()) return set;
+    OperandIndexingSet labelled;
+    for (OperandIndexing each : set) {
+      each.Weaken(ExactnessLabel::OverApproximate(kMissed));
+      labelled.Add(std::move(each));
+    }
+    return labelled;
+  }
+
+  const OperandIndexing& indexing_;
+  ValueOrigins& origins_;
+  mlir::MLIRContext* context_;
+  const PartialValues environment_;
+  ElementEvaluator evaluator_;
+};
+
+class ReadsOfInstruction {
+ public:
+  ReadsOfInstruction(const HloInstruction& instruction, Direction direction, ValueOrigins& origins,
+                     mlir::MLIRContext* context)
+      : instruction_(instruction), direction_(direction), origins_(origins), context_(context) {}
+
+  // The parts of a map of an operand that its value depends on.
+  OperandIndexingSet Restricted(const OperandIndexing& indexing, int64_t operand) {
+    const OperandIndexingSet all(indexing);
+    if (indexing.IsUnknown() || indexing.replica_map() != nullptr || indexing.IsKnownEmpty()) {
+      return all;
+    }
+    const IndexingMap& map = indexing.map();
+    Exprs result;
+    Exprs read(map.results().begin(), map.results().end());
+    for (int i = 0; i < map.num_dims(); ++i) {
+      result.push_back(mlir::getAffineDimExpr(static_cast<unsigned>(i), context_));
+    }
+    if (direction_ == Direction::kInputToOutput) std::swap(result, read);
+    DecidedMap decided(indexing, origins_);
+    return decided.PartsIn(CasesOf(operand, result, read, decided));
+  }
+
+ private:
+  // Nothing if it is always read. `read` is the index of the operand's element.
+  std::optional<ReadCases> CasesOf(int64_t operand, const Exprs& result, const Exprs& read,
+                                   DecidedMap& decided) {
+    switch (instruction_.opcode()) {
+      case HloOpcode::kSelect:
+        if (operand == 0) return std::nullopt;
+        return decided.WhereChosen(
+            {.instruction = instruction_.operand(0),
+             .index = instruction_.operand(0)->shape().IsScalar() ? Exprs() : result},
+            Interval::Point(operand == 1 ? 1 : 0));
+      case HloOpcode::kDot:
+        return CasesOfDot(operand, result, read, decided.evaluator());
+      default:
+        return CasesOfElementwise(operand, result, decided.evaluator());
+    }
+  }
+
+  std::optional<ReadCases> CasesOfElementwise(int64_t operand, const Exprs& result,
+                                              ElementEvaluator& evaluator) {
+    // What depends on scalars alone is what tells cases apart.
+    if (!origins_.IsOfData(*instruction_.operand(operand))) return std::nullopt;
+    AffineExpr without;
+    std::optional<ValueCases> values =
+        evaluator.EvaluateWithout(instruction_, operand, result, &without);
+    if (!values) return std::nullopt;
+    return CasesWhereNot(
+        *std::move(values),
+        [&](const ValueCase& value) {
+          if (value.floats != nullptr) return true;
+          return HoldsIntegers(instruction_.shape().element_type()) && value.value &&
+                 !evaluator.HasUnknown(value.value);
+        },
+        without);
+  }
+
+  std::optional<ReadCases> CasesOfDot(int64_t operand, const Exprs& result, const Exprs& read,
+                                      ElementEvaluator& evaluator) {
+    if (operand > 1) return std::nullopt;
+    const int64_t other = 1 - operand;
+    const HloInstruction* factor = instruction_.operand(other);
+    const llvm::SmallVector<int64_t, 4> match = DotMatch(instruction_, other);
+    const DotDimensionNumbers numbers = instruction_.dot_dimension_numbers();
+    const auto own = operand == 0 ? numbers.lhs_contracting_dims : numbers.rhs_contracting_dims;
+    const auto others = operand == 0 ? numbers.rhs_contracting_dims : numbers.lhs_contracting_dims;
+    Exprs element;
+    for (const int64_t dim : match) {
+      element.push_back(dim == kWholeAxis ? AffineExpr() : result[static_cast<size_t>(dim)]);
+    }
+    for (const auto [mine, its] : llvm::zip_equal(own, others)) {
+      element[static_cast<size_t>(its)] = read[static_cast<size_t>(mine)];
+    }
+    if (llvm::is_contained(element, AffineExpr())) return std::nullopt;
+    return CasesWhereNot(evaluator.Evaluate(factor, 0, element),
+                         [&](const ValueCase& value) { return evaluator.IsZero(value); });
+  }
+
+  // The cases for which `is_decided` does not hold; nothing if it holds for none, or if cases are told
+  // apart by `without`.
+  std::optional<ReadCases> CasesWhereNot(ValueCases values,
+                                         llvm::function_ref<bool(const ValueCase&)> is_decided,
+                                         AffineExpr without = {}) {
+    ValueCases cases;
+    bool is_restricted = false;
+    for (ValueCase& value : values) {
+      const bool is_told_apart = llvm::any_of(value.when, [&](const Constraint& constraint) {
+        return without && constraint.expr.isFunctionOfSymbol(
+                              llvm::cast<mlir::AffineSymbolExpr>(without).getPosition());
+      });
+      if (is_told_apart) return std::nullopt;
+      if (is_decided(value)) {
+        is_restricted = true;
+        continue;
+      }
+      cases.push_back({std::move(value.when), Constant(1, context_)});
+    }
+    if (!is_restricted) return std::nullopt;
+    ReadCases read;
+    for (ValueCase& each : MergeCases(std::move(cases))) read.push_back({std::move(each.when)});
+    return read;
+  }
+
+  const HloInstruction& instruction_;
+  Direction direction_;
+  ValueOrigins& origins_;
+  mlir::MLIRContext* context_;
+};
+
+// Whether runtime variable `i` is the predicate of a select that stands in the domain and nowhere else.
+bool IsPredicateOfSelect(const OperandIndexing& indexing, int i) {
+  const RuntimeVarIndexing& binding = indexing.bindings()[i];
+  if (!IsPred(binding.shape().element_type()) || binding.shape().rank() == 0) return false;
+  const unsigned symbol = static_cast<unsigned>(indexing.map().num_ranges() + i);
+  const auto uses = [&](AffineExpr expr) { return expr.isFunctionOfSymbol(symbol); };
+  return llvm::none_of(indexing.map().results(), uses) &&
+         llvm::none_of(indexing.bindings(),
+                       [&](const RuntimeVarIndexing& each) {
+                         return llvm::any_of(each.element, uses) ||
+                                (each.device && uses(each.device));
+                       }) &&
+         indexing.replica_map() == nullptr;
+}
+
+OperandIndexing WithoutRuntime(const OperandIndexing& indexing, int i) {
+  const IndexingMap& map = indexing.map();
+  const int symbol = map.num_ranges() + i;
+  Exprs symbols(map.num_symbols());
+  for (int k = 0; k < map.num_symbols(); ++k) {
+    symbols[k] = mlir::getAffineSymbolExpr(k > symbol ? k - 1 : k, map.context());
+  }
+  Domain domain = Domain::Of(map);
+  domain.runtimes.erase(domain.runtimes.begin() + i);
+  ExactnessLabel label = indexing.label();
+  Constraints constraints = std::move(domain.constraints);
+  domain.constraints.clear();
+  for (Constraint& constraint : constraints) {
+    if (constraint.expr.isFunctionOfSymbol(static_cast<unsigned>(symbol))) {
+      label = ExactnessLabel::Weaker(
+          label, ExactnessLabel::OverApproximate("a predicate that is not known"));
+      continue;
+    }
+    domain.constraints.push_back({Substitute(constraint.expr, {}, symbols), constraint.interval});
+  }
+  Exprs results;
+  for (AffineExpr result : map.results()) results.push_back(Substitute(result, {}, symbols));
+  RuntimeVarIndexings bindings(indexing.bindings().begin(), indexing.bindings().end());
+  bindings.erase(bindings.begin() + i);
+  for (RuntimeVarIndexing& binding : bindings) {
+    for (AffineExpr& expr : binding.element) expr = Substitute(expr, {}, symbols);
+  }
+  return OperandIndexing(kPartsFit, domain.MakeMap(results, map.context()), std::move(bindings),
+                         std::move(label));
+}
+
+// With a label that says that more may be known of a predicate than was found.
+OperandIndexing WithLabelOfMissed(OperandIndexing indexing, ValueOrigins& origins,
+                                  const RuntimeVarIndexing& predicate) {
+  if (origins.IsPartlyOfModule(*predicate.instruction) ||
+      origins.IsPartlyOfModule(SourceOf(predicate))) {
+    indexing.Weaken(ExactnessLabel::OverApproximate(kMissed));
+  }
+  return indexing;
+}
+
+}  // namespace
+
+void RestrictToDependence(const HloInstruction& instruction, Direction direction,
+                          ValueOrigins& origins, mlir::MLIRContext* context,
+                          InstructionIndexing* entries) {
+  if (!origins.MayDecideReads(instruction)) return;
+  ReadsOfInstruction reads(instruction, direction, origins, context);
+  for (IndexingEntry& entry : *entries) {
+    OperandIndexingSet restricted;
+    for (const OperandIndexing& indexing : entry.indexing) {
+      restricted.Add(reads.Restricted(indexing, entry.operand));
+    }
+    entry.indexing = std::move(restricted);
+  }
+  std::erase_if(*entries, [](const IndexingEntry& entry) { return entry.indexing.empty(); });
+}
+
+void DecidePredicates(ValueOrigins& origins, OperandIndexingSet* set) {
+  // The next predicate before runtime variable `end`, which iterations do not compute: that is for who
+  // knows the loop.
+  const auto find = [](const OperandIndexing& indexing, int end) {
+    for (int i = 0; i < end; ++i) {
+      if (IsPredicateOfSelect(indexing, i) && indexing.bindings()[i].NumLoops() == 0) return i;
+    }
+    return -1;
+  };
+  const auto count = [](const OperandIndexing& indexing) { return indexing.map().num_runtimes(); };
+  if (llvm::all_of(*set,
+                   [&](const OperandIndexing& each) { return find(each, count(each)) < 0; })) {
+    return;
+  }
+  OperandIndexingSet decided;
+  // Maps, and how many of their runtime variables are left to look at: what stays comes behind them.
+  std::vector<std::pair<OperandIndexing, int>> pending;
+  for (const OperandIndexing& indexing : *set) pending.emplace_back(indexing, count(indexing));
+  while (!pending.empty()) {
+    const auto [indexing, end] = std::move(pending.back());
+    pending.pop_back();
+    const int i = find(indexing, end);
+    if (i < 0) {
+      decided.Add(indexing);
+      continue;
+    }
+    const RuntimeVarIndexing& binding = indexing.bindings()[i];
+    const PredicateElement predicate = {
+        binding.instruction, binding.leaf, Exprs(binding.element.begin(), binding.element.end()),
+        CallPath(binding.call_path.begin(), binding.call_path.end())};
+    const OperandIndexing without = WithoutRuntime(indexing, i);
+    DecidedMap rest(without, origins);
+    const OperandIndexingSet parts =
+        rest.PartsIn(rest.WhereChosen(predicate, indexing.map().runtimes()[i].bounds));
+    for (const OperandIndexing& part : parts) pending.emplace_back(part, end - 1);
+  }
+  *set = std::move(decided);
+}
+
+void DropPredicates(ValueOrigins& origins, InstructionIndexing* entries) {
+  for (IndexingEntry& entry : *entries) {
+    DecidePredicates(origins, &entry.indexing);
+    const bool has_any = llvm::any_of(entry.indexing, [](const OperandIndexing& indexing) {
+      for (int i = 0; i < indexing.map().num_runtimes(); ++i) {
+        if (IsPredicateOfSelect(indexing, i)) return true;
+      }
+      return false;
+    });
+    if (!has_any) continue;
+    OperandIndexingSet kept;
+    for (OperandIndexing indexing : entry.indexing) {
+      for (int i = indexing.map().num_runtimes(); i-- > 0;) {
+        if (!IsPredicateOfSelect(indexing, i)) continue;
+        const RuntimeVarIndexing binding = indexing.bindings()[i];
+        indexing = WithLabelOfMissed(WithoutRuntime(indexing, i), origins, binding);
+      }
+      kept.Add(std::move(indexing));
+    }
+    kept.Simplify();
+    entry.indexing = std::move(kept);
+  }
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,40 @@
+// What of an operation's maps is left where values decide that elements do not matter
+// (IndexingOptions::dependence):
+//
+//   select         a value is read where the predicate chooses it
+//   dot            a factor is read where the other one is not 0 for certain
+//   elementwise    an operand is read where the result cannot be told without it
+//                  (ops/values/cases/sure_values.h)
+//
+// Values are found by ops/values/element_value.h, case by case. Conditions on scalars that are not
+// known, such as a position in a cache, or the number of an iteration, stay as runtime variables. So does the
+// predicate of a select in a computation that is called, since its callers may know more, until nobody does
+// (DropPredicates). A map of which a value that the module fixes was not found is over-approximate.
+//
+// Example: select(compare(iota, 5), x, 0) of f32[10] depends on x: (d0) -> (d0), d0 in [0, 4].
+#ifndef XLA_INDEXING_OPS_DECISIONS_DEPENDENCE_H_
+#define XLA_INDEXING_OPS_DECISIONS_DEPENDENCE_H_
+
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/ops/answers/indexing_entry.h"
+#include "xla_indexing/ops/answers/operand_indexing_set.h"
+#include "xla_indexing/ops/answers/parts/direction.h"
+#include "xla_indexing/ops/decisions/value_origins.h"
+
+namespace xla_indexing::internal {
+
+// Restricts the entries of an instruction to what its value depends on.
+void RestrictToDependence(const HloInstruction& instruction, Direction direction,
+                          ValueOrigins& origins, mlir::MLIRContext* context,
+                          InstructionIndexing* entries);
+
+// Looks again at predicates of selects, in maps that are seen from a caller. Those that are not known are
+// dropped, but for what callers of its computation may know.
+void DecidePredicates(ValueOrigins& origins, OperandIndexingSet* set);
+// Drops all that are left, since nobody knows more, and simplifies what has changed.
+void DropPredicates(ValueOrigins& origins, InstructionIndexing* entries);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_DECISIONS_DEPENDENCE_H_

@@ -1,0 +1,83 @@
+// What the values of instructions are made of: what the module fixes, data, or what callers pass.
+//
+// It is found in one pass over a computation and kept, and tells in constant time whether it is worth
+// following an element (ops/values/element_value.h).
+//
+// Example: of select(compare(iota, p), x, constant), in a computation that is called with p and x, some
+// elements may be fixed (constant), it is given (p, x), and of data where a caller passes data.
+#ifndef XLA_INDEXING_OPS_DECISIONS_VALUE_ORIGINS_H_
+#define XLA_INDEXING_OPS_DECISIONS_VALUE_ORIGINS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/ops/answers/parts/indexing_options.h"
+#include "xla_indexing/ops/values/call_scope.h"
+
+namespace xla_indexing::internal {
+
+class ValueOrigins {
+ public:
+  explicit ValueOrigins(Dependence dependence) : dependence_(dependence) {}
+
+  Dependence dependence() const { return dependence_; }
+
+  // Whether the module may fix some elements, or callers do.
+  bool MayBeFixed(const HloInstruction& instruction) {
+    const Origins origins = Of(instruction);
+    return origins.fixed || origins.given;
+  }
+  // Whether a value depends on what callers of its computation pass.
+  bool IsGiven(const HloInstruction& instruction) { return Of(instruction).given; }
+  // Whether a value depends on nothing that the module does not say.
+  bool IsOfModule(const HloInstruction& instruction) {
+    const Origins origins = Of(instruction);
+    return !origins.data && !origins.given;
+  }
+  // Whether a value depends on more than the module and scalars.
+  bool IsOfData(const HloInstruction& instruction) { return !IsOfModule(instruction); }
+  // Whether the module fixes some elements, or all.
+  bool IsPartlyOfModule(const HloInstruction& instruction) {
+    return Of(instruction).fixed || IsOfModule(instruction);
+  }
+  // What is passed for a leaf of a parameter, array by array, where its computation is called once; nothing
+  // otherwise, and for the state of a loop that changes.
+  std::optional<LeafSource> PassedFor(const HloInstruction& parameter, int64_t leaf);
+
+  // Whether values may decide that elements of operands do not matter, so that the maps of this
+  // instruction depend on more than its shape.
+  bool MayDecideReads(const HloInstruction& instruction);
+
+ private:
+  struct Origins {
+    bool fixed = false;     // some element may be known
+    bool decisive = false;  // and 0, all bits set or infinite
+    bool data = false;
+    bool given = false;
+  };
+
+  Origins Of(const HloInstruction& instruction);
+  Origins Find(const HloInstruction& instruction, const std::vector<Origins>& before);
+  Origins OriginsOfParameter(const HloInstruction& parameter, int64_t leaf);
+  const HloInstruction* OnlyCallerOf(const HloComputation& computation);
+
+  Dependence dependence_;
+  const HloModule* module_ =
+      nullptr;  // of these callers: null for those that are called more often
+  absl::flat_hash_map<const HloComputation*, const HloInstruction*> only_callers_;
+  absl::flat_hash_map<const HloInstruction*, std::vector<bool>> passed_through_;
+  // By position.
+  absl::flat_hash_map<const HloComputation*, std::vector<Origins>> known_;
+};
+
+// Whether values may decide reads of instructions of an opcode.
+bool DecidesReads(HloOpcode opcode);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_DECISIONS_VALUE_ORIGINS_H_

@@ -1,0 +1,112 @@
+#include "xla_indexing/ops/values/cases/literal_regions.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/ops/values/cases/float_values.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+
+// A run of equal values in a row: up to, but without, `end`.
+struct LiteralRun {
+  uint64_t bits;
+  int64_t end;
+};
+using RunsOfRow = llvm::SmallVector<LiteralRun, 4>;
+
+// Rows in [first, last] with the same values in their runs, of which run i ends at
+// ends[i] + steps[i] * (row - first).
+struct RowBlock {
+  int64_t first;
+  int64_t last;
+  RunsOfRow runs;
+  llvm::SmallVector<int64_t, 4> steps;
+
+  bool Take(int64_t row, const RunsOfRow& next) {
+    if (next.size() != runs.size()) return false;
+    for (size_t i = 0; i < runs.size(); ++i) {
+      if (next[i].bits != runs[i].bits) return false;
+      const int64_t step = next[i].end - runs[i].end;
+      if (row == first + 1) continue;
+      if (step != steps[i] * (row - first)) return false;
+    }
+    if (row == first + 1) {
+      for (size_t i = 0; i < runs.size(); ++i) steps[i] = next[i].end - runs[i].end;
+    }
+    last = row;
+    return true;
+  }
+};
+
+}  // namespace
+
+std::optional<ValueCases> RegionsOfLiteral(const Literal& literal, llvm::ArrayRef<AffineExpr> index,
+                                           const Constraints& when,
+                                           const ValueVariables& variables) {
+  const ElementType type = literal.shape().element_type();
+  if (literal.IsSplat() || !(HoldsIntegers(type) || HoldsFloats(type))) return std::nullopt;
+  // The dimensions with more than one element, of which there are two.
+  llvm::SmallVector<size_t, 2> varying;
+  for (size_t k = 0; k < index.size(); ++k) {
+    if (literal.shape().dimension(static_cast<int64_t>(k)) > 1) varying.push_back(k);
+    if (variables.HasUnknown(index[k])) return std::nullopt;
+  }
+  if (varying.size() != 2) return std::nullopt;
+  const int64_t rows = literal.shape().dimension(static_cast<int64_t>(varying[0]));
+  const int64_t columns = literal.shape().dimension(static_cast<int64_t>(varying[1]));
+  constexpr int64_t kMaxElements = int64_t{1} << 24;
+  if (literal.ElementCount() > kMaxElements) return std::nullopt;
+  std::vector<RowBlock> blocks;
+  size_t regions = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    RunsOfRow runs;
+    for (int64_t column = 0; column < columns; ++column) {
+      const uint64_t bits = literal.BitsAt(row * columns + column);
+      if (runs.empty() || runs.back().bits != bits) runs.push_back({bits, column});
+      runs.back().end = column + 1;
+      if (runs.size() > kMaxValueCases) return std::nullopt;
+    }
+    if (!blocks.empty() && blocks.back().Take(row, runs)) continue;
+    regions += runs.size();
+    if (regions > kMaxValueCases) return std::nullopt;
+    blocks.push_back({row, row, runs, llvm::SmallVector<int64_t, 4>(runs.size(), 0)});
+  }
+  const AffineExpr row = index[varying[0]];
+  const AffineExpr column = index[varying[1]];
+  ValueCases cases;
+  for (const RowBlock& block : blocks) {
+    // column - (end + step * (row - first)) of the run before.
+    AffineExpr before = column;
+    for (size_t i = 0; i < block.runs.size(); ++i) {
+      const int64_t step = block.steps[i];
+      const AffineExpr after =
+          Sub(column, Add(Scale(row, step),
+                          Constant(block.runs[i].end - step * block.first, variables.context())));
+      if (!after) return std::nullopt;
+      Constraints where = when;
+      if (blocks.size() > 1) where.push_back({row, Interval::Closed(block.first, block.last)});
+      if (i > 0) where.push_back({before, Interval::AtLeast(0)});
+      if (i + 1 < block.runs.size()) where.push_back({after, Interval::AtMost(-1)});
+      before = after;
+      const int64_t position = block.first * columns + block.runs[i].end - 1;
+      std::optional<ValueCases> value;
+      if (HoldsFloats(type)) {
+        value = FloatOfLiteral(literal, Constant(position, variables.context()), where, variables);
+      } else if (const std::optional<int64_t> number = literal.IntegerAt(position)) {
+        value = ValueCases{{where, Constant(*number, variables.context())}};
+      }
+      if (!value) return std::nullopt;
+      llvm::append_range(cases, *value);
+    }
+  }
+  return cases;
+}
+
+}  // namespace xla_indexing::internal

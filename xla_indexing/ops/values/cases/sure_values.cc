@@ -1,0 +1,158 @@
+#include "xla_indexing/ops/values/cases/sure_values.h"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/hlo/types/element_type.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/map/expr/expr_util.h"
+#include "xla_indexing/ops/values/cases/float_values.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::llvm::APFloat;
+
+enum class SureNumber : uint8_t { kNothing, kZero, kInfinity, kMinusInfinity };
+
+SureNumber ClassOf(const APFloat& value) {
+  if (value.isZero()) return SureNumber::kZero;
+  if (value.isNaN()) return SureNumber::kNothing;
+  bool loses = false;
+  APFloat size = value;
+  size.convert(APFloat::IEEEdouble(), APFloat::rmTowardZero, &loses);
+  size.clearSign();
+  if (size.convertToDouble() < kInfinite) return SureNumber::kNothing;
+  return value.isNegative() ? SureNumber::kMinusInfinity : SureNumber::kInfinity;
+}
+
+SureNumber ClassOf(const ValueCase& value, const ValueVariables& variables) {
+  if (!value.value) return SureNumber::kNothing;
+  if (value.floats == nullptr) return SureNumber::kNothing;
+  const Interval keys = variables.RangeOf(value.value, value.when).Intersect(value.floats->Keys());
+  if (keys.IsEmpty()) return SureNumber::kNothing;
+  const SureNumber first = ClassOf(value.floats->At(keys.lower()));
+  for (int64_t key = keys.lower(); key <= keys.upper(); ++key) {
+    if (ClassOf(value.floats->At(key)) != first) return SureNumber::kNothing;
+  }
+  return first;
+}
+
+// Whether an integer decides the result of an operation, which it is then.
+bool DecidesAlone(HloOpcode opcode, ElementType type, int64_t value) {
+  const Interval values = ValuesOfElementType(type);
+  const auto is_greatest = [&] { return values.has_upper() && value == values.upper(); };
+  switch (opcode) {
+    case HloOpcode::kAnd:
+    case HloOpcode::kMultiply:
+      return value == 0;
+    case HloOpcode::kOr:
+      return IsSignedIntegral(type) ? value == -1 : is_greatest();
+    case HloOpcode::kMaximum:
+      return is_greatest();
+    case HloOpcode::kMinimum:
+      return values.has_lower() && value == values.lower();
+    default:
+      return false;
+  }
+}
+
+// The class of a float; kNothing if it is not sure.
+SureNumber SureFloat(HloOpcode opcode, llvm::ArrayRef<SureNumber> operands) {
+  const auto has = [&](SureNumber number) { return llvm::is_contained(operands, number); };
+  // Two infinite operands are left to arithmetic.
+  const auto is_infinite = [](SureNumber number) {
+    return number == SureNumber::kInfinity || number == SureNumber::kMinusInfinity;
+  };
+  const auto negated = [](SureNumber number) {
+    return number == SureNumber::kInfinity ? SureNumber::kMinusInfinity : SureNumber::kInfinity;
+  };
+  const SureNumber first = operands[0];
+  const SureNumber second = operands.size() > 1 ? operands[1] : SureNumber::kNothing;
+  switch (opcode) {
+    case HloOpcode::kMultiply:
+      return has(SureNumber::kZero) ? SureNumber::kZero : SureNumber::kNothing;
+    case HloOpcode::kAdd:
+      return is_infinite(first) ? first : is_infinite(second) ? second : SureNumber::kNothing;
+    case HloOpcode::kSubtract:
+      return is_infinite(first)    ? first
+             : is_infinite(second) ? negated(second)
+                                   : SureNumber::kNothing;
+    case HloOpcode::kDivide:
+      return first == SureNumber::kZero || is_infinite(second) ? SureNumber::kZero
+                                                               : SureNumber::kNothing;
+    case HloOpcode::kMaximum:
+      return has(SureNumber::kInfinity) ? SureNumber::kInfinity : SureNumber::kNothing;
+    case HloOpcode::kMinimum:
+      return has(SureNumber::kMinusInfinity) ? SureNumber::kMinusInfinity : SureNumber::kNothing;
+    case HloOpcode::kExponential:
+      return first == SureNumber::kMinusInfinity ? SureNumber::kZero : SureNumber::kNothing;
+    default:
+      return SureNumber::kNothing;
+  }
+}
+
+const llvm::fltSemantics& SemanticsOfFloat(ElementType type) {
+  switch (type) {
+    case ElementType::kF16:
+      return APFloat::IEEEhalf();
+    case ElementType::kBF16:
+      return APFloat::BFloat();
+    case ElementType::kF64:
+      return APFloat::IEEEdouble();
+    default:
+      return APFloat::IEEEsingle();
+  }
+}
+
+}  // namespace
+
+std::optional<ValueCases> SureValue(const HloInstruction& instruction,
+                                    llvm::ArrayRef<ValueCase> values, const Constraints& when,
+                                    bool finite, const ValueVariables& variables) {
+  const ElementType type = instruction.shape().element_type();
+  if (!HoldsIntegers(type) && !HoldsFloats(type)) return std::nullopt;
+  const HloOpcode opcode = instruction.opcode();
+  if (HoldsIntegers(type)) {
+    for (const auto [operand, value] : llvm::zip_equal(instruction.operands(), values)) {
+      const std::optional<int64_t> constant = ConstantIn(value.value);
+      if (operand->shape().element_type() == type && constant &&
+          DecidesAlone(opcode, type, *constant)) {
+        return ValueCases{{when, value.value}};
+      }
+    }
+    return std::nullopt;
+  }
+  if (!finite) return std::nullopt;
+  // Where all operands are known there is arithmetic, but for that of functions.
+  const bool has_unknown =
+      llvm::any_of(values, [](const ValueCase& v) { return v.floats == nullptr; });
+  if (!has_unknown && opcode != HloOpcode::kExponential) return std::nullopt;
+  llvm::SmallVector<SureNumber, 3> operands;
+  for (const auto [operand, value] : llvm::zip_equal(instruction.operands(), values)) {
+    if (operand->shape().element_type() != type) return std::nullopt;
+    ValueCase there = value;
+    there.when = when;
+    operands.push_back(ClassOf(there, variables));
+  }
+  const SureNumber result = SureFloat(opcode, operands);
+  if (result == SureNumber::kNothing) return std::nullopt;
+  const mlir::AffineExpr zero = Constant(0, variables.context());
+  const llvm::fltSemantics& semantics = SemanticsOfFloat(type);
+  const APFloat number = result == SureNumber::kZero
+                             ? APFloat::getZero(semantics)
+                             : APFloat::getInf(semantics, result == SureNumber::kMinusInfinity);
+  return ValueCases{{when, zero, std::make_shared<const FloatTable>(FloatTable{0, {number}})}};
+}
+
+bool IsSurelyZero(const ValueCase& value, const ValueVariables& variables) {
+  if (value.floats == nullptr) return ConstantIn(value.value) == 0;
+  return ClassOf(value, variables) == SureNumber::kZero;
+}
+
+}  // namespace xla_indexing::internal

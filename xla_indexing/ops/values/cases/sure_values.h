@@ -1,0 +1,43 @@
+// What is sure of the result of an elementwise operation although some operands are not known.
+//
+//   operation     known operand               result
+//   and           0                           0
+//   or            all bits set                all bits set
+//   multiply      0 (*)                       0
+//   add           infinite (*)                infinite
+//   subtract      infinite (*)                infinite, negated if it is the second operand
+//   divide        0 (*) divided               0
+//                 infinite (*) divisor        0
+//   maximum       greatest, +infinity (*)     the same
+//   minimum       least, -infinity (*)        the same
+//   exponential   -infinity (*)               0
+//
+// (*) For floats only if all that is not known is finite (Dependence::kFiniteValues). Infinite is then what
+// is at least kInfinite in size.
+//
+// Example: multiply(x, convert(compare(iota, 5), direction=LT)) is 0 from element 5 on.
+#ifndef XLA_INDEXING_OPS_VALUES_CASES_SURE_VALUES_H_
+#define XLA_INDEXING_OPS_VALUES_CASES_SURE_VALUES_H_
+
+#include <optional>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/ops/values/cases/value_cases.h"
+
+namespace xla_indexing::internal {
+
+// The least size of numbers that count as infinite.
+inline constexpr double kInfinite = 1e9;
+
+// The result, where it is sure; floats that are not known have no table.
+std::optional<ValueCases> SureValue(const HloInstruction& instruction,
+                                    llvm::ArrayRef<ValueCase> values, const Constraints& when,
+                                    bool finite, const ValueVariables& variables);
+
+// Whether a value is 0, for certain.
+bool IsSurelyZero(const ValueCase& value, const ValueVariables& variables);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_VALUES_CASES_SURE_VALUES_H_
