@@ -1,0 +1,248 @@
+// What decides that elements do not matter, operation by operation.
+
+#include "xla_indexing/ops/decisions/dependence.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/testing/entries.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/map/indexing_map.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using Pair = std::pair<std::vector<int64_t>, std::vector<int64_t>>;
+using Pairs = std::set<Pair>;
+
+// All pairs of an element of the result and one of parameter 0 that it depends on, exactly; a map that is not
+// exact is a failure.
+class DependenceTest : public ::testing::Test {
+ protected:
+  Pairs DependsOn(const std::string& text, Dependence dependence, int64_t parameter = 0) {
+    const auto module = ParseAndVerifyModule(text);
+    EXPECT_TRUE(module.ok()) << module.status();
+    Pairs pairs;
+    if (!module.ok()) return pairs;
+    FusionOptions options;
+    options.indexing.dependence = dependence;
+    HloIndexer indexer(&context_, options);
+    const auto entries =
+        indexer.Index(*(*module)->entry_computation(), Direction::kOutputToInput);
+    EXPECT_TRUE(entries.ok()) << entries.status();
+    if (!entries.ok()) return pairs;
+    for (const IndexingEntry& entry : **entries) {
+      if (entry.operand != parameter) continue;
+      for (const OperandIndexing& indexing : entry.indexing) {
+        EXPECT_TRUE(indexing.IsExact()) << indexing.ToString();
+        EXPECT_EQ(indexing.map().num_runtimes(), 0) << indexing.ToString();
+        AddPairs(indexing.map(), &pairs);
+      }
+    }
+    return pairs;
+  }
+
+  static void AddPairs(const IndexingMap& map, Pairs* pairs) {
+    std::vector<int64_t> values(map.num_dims() + map.num_ranges());
+    const auto bounds = [&](size_t i) {
+      return i < static_cast<size_t>(map.num_dims()) ? map.dims()[i].bounds
+                                                     : map.ranges()[i - map.num_dims()].bounds;
+    };
+    std::function<void(size_t)> visit = [&](size_t i) {
+      if (i < values.size()) {
+        for (int64_t v = bounds(i).lower(); v <= bounds(i).upper(); ++v) {
+          values[i] = v;
+          visit(i + 1);
+        }
+        return;
+      }
+      const std::vector<int64_t> dims(values.begin(), values.begin() + map.num_dims());
+      const std::vector<int64_t> ranges(values.begin() + map.num_dims(), values.end());
+      const auto is_inside = map.Contains(dims, ranges);
+      ASSERT_TRUE(is_inside.ok());
+      if (!*is_inside) return;
+      const auto result = map.Evaluate(dims, ranges);
+      ASSERT_TRUE(result.ok());
+      pairs->insert({dims, {result->begin(), result->end()}});
+    };
+    visit(0);
+  }
+
+  // The pairs of indices in [0, rows) and [0, columns) for which `holds`.
+  static Pairs Where(int64_t rows, int64_t columns, std::function<bool(int64_t, int64_t)> holds) {
+    Pairs pairs;
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t k = 0; k < columns; ++k) {
+        if (holds(i, k)) pairs.insert({{i, k}, {i, k}});
+      }
+    }
+    return pairs;
+  }
+
+  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+};
+
+// f32[4,6] `mask`, 0 or 1, where column <= row + 1.
+std::string Triangle(const std::string& type) {
+  return absl::StrCat(R"(
+  i = s32[4,6] iota(), iota_dimension=0
+  k = s32[4,6] iota(), iota_dimension=1
+  one = s32[] constant(1)
+  ones = s32[4,6] broadcast(one), dimensions={}
+  next = s32[4,6] add(i, ones)
+  chosen = pred[4,6] compare(k, next), direction=LE
+  mask = )",
+                      type, "[4,6] convert(chosen)\n");
+}
+bool IsInTriangle(int64_t i, int64_t k) { return k <= i + 1; }
+
+std::string Entry(const std::string& body) {
+  return absl::StrCat("ENTRY e {\n  x = f32[4,6] parameter(0)\n", body, "\n}\n");
+}
+
+TEST_F(DependenceTest, SelectDependsOnTheValueThatIsChosen) {
+  const std::string text = Entry(
+      Triangle("f32") + "  ROOT r = f32[4,6] select(chosen, x, mask)");
+  EXPECT_EQ(DependsOn(text, Dependence::kValues), Where(4, 6, IsInTriangle));
+  EXPECT_EQ(DependsOn(text, Dependence::kReads),
+            Where(4, 6, [](int64_t, int64_t) { return true; }));
+}
+
+TEST_F(DependenceTest, FloatsTimesZeroAreZeroIfTheyAreFinite) {
+  const std::string text = Entry(Triangle("f32") + "  ROOT r = f32[4,6] multiply(x, mask)");
+  EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues), Where(4, 6, IsInTriangle));
+  // 0 * infinity is not a number.
+  EXPECT_EQ(DependsOn(text, Dependence::kValues),
+            Where(4, 6, [](int64_t, int64_t) { return true; }));
+}
+
+TEST_F(DependenceTest, WhatIsAddedToAnInfiniteNumberDoesNotMatter) {
+  for (const char* large : {"-inf", "-1e30", "-1e9", "inf"}) {
+    const std::string text = Entry(Triangle("f32") + absl::StrCat(R"(
+  large = f32[] constant()", large, R"()
+  larges = f32[4,6] broadcast(large), dimensions={}
+  zero = f32[] constant(0)
+  zeros = f32[4,6] broadcast(zero), dimensions={}
+  bias = f32[4,6] select(chosen, zeros, larges)
+  ROOT r = f32[4,6] add(bias, x))"));
+    EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues), Where(4, 6, IsInTriangle)) << large;
+  }
+  const std::string text = Entry(Triangle("f32") + R"(
+  middle = f32[] constant(-1e8)
+  middles = f32[4,6] broadcast(middle), dimensions={}
+  bias = f32[4,6] multiply(mask, middles)
+  ROOT r = f32[4,6] add(bias, x))");
+  EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues),
+            Where(4, 6, [](int64_t, int64_t) { return true; }));
+}
+
+TEST_F(DependenceTest, FactorsOfAnExponentialOfMinusInfinityDoNotMatter) {
+  // softmax(where(chosen, y, -inf)) times rows of x: row i depends on rows k <= i + 1.
+  const std::string text = R"(
+max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] maximum(a, b) }
+sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY e {
+  x = f32[6,2] parameter(0)
+  y = f32[4,6] parameter(1))" + Triangle("f32") +
+                           R"(
+  infinity = f32[] constant(-inf)
+  infinities = f32[4,6] broadcast(infinity), dimensions={}
+  zero = f32[] constant(0)
+  scores = f32[4,6] select(chosen, y, infinities)
+  greatest = f32[4] reduce(scores, infinity), dimensions={1}, to_apply=max
+  all = f32[4,6] broadcast(greatest), dimensions={0}
+  below = f32[4,6] subtract(scores, all)
+  powers = f32[4,6] exponential(below)
+  total = f32[4] reduce(powers, zero), dimensions={1}, to_apply=sum
+  totals = f32[4,6] broadcast(total), dimensions={0}
+  shares = f32[4,6] divide(powers, totals)
+  ROOT r = f32[4,2] dot(shares, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+})";
+  Pairs expected;
+  for (int64_t i = 0; i < 4; ++i) {
+    for (int64_t j = 0; j < 2; ++j) {
+      for (int64_t k = 0; k < 6; ++k) {
+        if (IsInTriangle(i, k)) expected.insert({{i, j}, {k, j}});
+      }
+    }
+  }
+  EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues), expected);
+}
+
+TEST_F(DependenceTest, AnAllMaskedRowDependsOnNothing) {
+  const std::string text = Entry(Triangle("s32") + R"(
+  two = s32[] constant(2)
+  twos = s32[4,6] broadcast(two), dimensions={}
+  some = pred[4,6] compare(i, twos), direction=LT
+  both = pred[4,6] and(chosen, some)
+  zero = f32[] constant(0)
+  zeros = f32[4,6] broadcast(zero), dimensions={}
+  ROOT r = f32[4,6] select(both, x, zeros))");
+  EXPECT_EQ(DependsOn(text, Dependence::kValues),
+            Where(4, 6, [](int64_t i, int64_t k) { return IsInTriangle(i, k) && i < 2; }));
+}
+
+TEST_F(DependenceTest, ConstantMasksOfAnyShapeOfRuns) {
+  const std::string masks[] = {
+      "{{1,0,0,0,0,0},{1,1,0,0,0,0},{1,1,1,0,0,0},{1,1,1,1,0,0}}",
+      "{{1,1,0,0,0,0},{1,1,0,0,0,0},{0,0,1,1,0,0},{0,0,0,0,1,1}}",
+      "{{0,0,0,0,0,0},{1,1,1,1,1,1},{0,1,0,1,0,1},{1,0,1,0,1,0}}",
+  };
+  for (const std::string& mask : masks) {
+    std::vector<bool> bits;
+    for (const char c : mask) {
+      if (c == '0' || c == '1') bits.push_back(c == '1');
+    }
+    const std::string text = Entry(absl::StrCat(R"(
+  zero = f32[] constant(0)
+  zeros = f32[4,6] broadcast(zero), dimensions={}
+  m = pred[4,6] constant()", mask, R"()
+  ROOT r = f32[4,6] select(m, x, zeros))"));
+    EXPECT_EQ(DependsOn(text, Dependence::kValues),
+              Where(4, 6, [&](int64_t i, int64_t k) { return bits[i * 6 + k]; }))
+        << mask;
+  }
+}
+
+TEST_F(DependenceTest, TwoCallsWithDifferentMasksDoNotShareAnswers) {
+  const std::string text = R"(
+inner { m = pred[4,6] parameter(0)  a = f32[4,6] parameter(1)  z = f32[] constant(0)
+  zs = f32[4,6] broadcast(z), dimensions={}  ROOT s = f32[4,6] select(m, a, zs) }
+first { a = f32[4,6] parameter(0)  m = pred[4,6] parameter(1)
+  ROOT c = f32[4,6] call(m, a), to_apply=inner }
+second { a = f32[4,6] parameter(0)  m = pred[4,6] parameter(1)
+  ROOT c = f32[4,6] call(m, a), to_apply=inner }
+ENTRY e {
+  x = f32[4,6] parameter(0))" + Triangle("f32") +
+                           R"(
+  others = pred[4,6] not(chosen)
+  a = f32[4,6] call(x, chosen), to_apply=first
+  ROOT b = f32[4,6] call(a, others), to_apply=second
+})";
+  EXPECT_EQ(DependsOn(text, Dependence::kValues), Pairs());
+}
+
+TEST_F(DependenceTest, ElidedConstantsAndDataDecideNothing) {
+  const std::string text = Entry(R"(
+  zero = f32[] constant(0)
+  zeros = f32[4,6] broadcast(zero), dimensions={}
+  m = pred[4,6] constant({...})
+  positive = pred[4,6] compare(x, zeros), direction=GT
+  a = f32[4,6] select(m, x, zeros)
+  ROOT r = f32[4,6] select(positive, a, zeros))");
+  EXPECT_EQ(DependsOn(text, Dependence::kValues),
+            Where(4, 6, [](int64_t, int64_t) { return true; }));
+}
+
+}  // namespace
+}  // namespace xla_indexing::internal
