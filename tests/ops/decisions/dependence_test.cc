@@ -37,8 +37,7 @@ class DependenceTest : public ::testing::Test {
     FusionOptions options;
     options.indexing.dependence = dependence;
     HloIndexer indexer(&context_, options);
-    const auto entries =
-        indexer.Index(*(*module)->entry_computation(), Direction::kOutputToInput);
+    const auto entries = indexer.Index(*(*module)->entry_computation(), Direction::kOutputToInput);
     EXPECT_TRUE(entries.ok()) << entries.status();
     if (!entries.ok()) return pairs;
     for (const IndexingEntry& entry : **entries) {
@@ -111,8 +110,7 @@ std::string Entry(const std::string& body) {
 }
 
 TEST_F(DependenceTest, SelectDependsOnTheValueThatIsChosen) {
-  const std::string text = Entry(
-      Triangle("f32") + "  ROOT r = f32[4,6] select(chosen, x, mask)");
+  const std::string text = Entry(Triangle("f32") + "  ROOT r = f32[4,6] select(chosen, x, mask)");
   EXPECT_EQ(DependsOn(text, Dependence::kValues), Where(4, 6, IsInTriangle));
   EXPECT_EQ(DependsOn(text, Dependence::kReads),
             Where(4, 6, [](int64_t, int64_t) { return true; }));
@@ -129,7 +127,8 @@ TEST_F(DependenceTest, FloatsTimesZeroAreZeroIfTheyAreFinite) {
 TEST_F(DependenceTest, WhatIsAddedToAnInfiniteNumberDoesNotMatter) {
   for (const char* large : {"-inf", "-1e30", "-1e9", "inf"}) {
     const std::string text = Entry(Triangle("f32") + absl::StrCat(R"(
-  large = f32[] constant()", large, R"()
+  large = f32[] constant()",
+                                                                  large, R"()
   larges = f32[4,6] broadcast(large), dimensions={}
   zero = f32[] constant(0)
   zeros = f32[4,6] broadcast(zero), dimensions={}
@@ -153,7 +152,8 @@ max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] maximum(a, 
 sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 ENTRY e {
   x = f32[6,2] parameter(0)
-  y = f32[4,6] parameter(1))" + Triangle("f32") +
+  y = f32[4,6] parameter(1))" +
+                           Triangle("f32") +
                            R"(
   infinity = f32[] constant(-inf)
   infinities = f32[4,6] broadcast(infinity), dimensions={}
@@ -206,7 +206,8 @@ TEST_F(DependenceTest, ConstantMasksOfAnyShapeOfRuns) {
     const std::string text = Entry(absl::StrCat(R"(
   zero = f32[] constant(0)
   zeros = f32[4,6] broadcast(zero), dimensions={}
-  m = pred[4,6] constant()", mask, R"()
+  m = pred[4,6] constant()",
+                                                mask, R"()
   ROOT r = f32[4,6] select(m, x, zeros))"));
     EXPECT_EQ(DependsOn(text, Dependence::kValues),
               Where(4, 6, [&](int64_t i, int64_t k) { return bits[i * 6 + k]; }))
@@ -223,7 +224,8 @@ first { a = f32[4,6] parameter(0)  m = pred[4,6] parameter(1)
 second { a = f32[4,6] parameter(0)  m = pred[4,6] parameter(1)
   ROOT c = f32[4,6] call(m, a), to_apply=inner }
 ENTRY e {
-  x = f32[4,6] parameter(0))" + Triangle("f32") +
+  x = f32[4,6] parameter(0))" +
+                           Triangle("f32") +
                            R"(
   others = pred[4,6] not(chosen)
   a = f32[4,6] call(x, chosen), to_apply=first

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -53,7 +54,10 @@ struct ReadCase {
 };
 using ReadCases = llvm::SmallVector<ReadCase, 4>;
 
-constexpr char kMissed[] = "a value that decides what is read was not found";
+ExactnessLabel Missed(const HloInstruction& value) {
+  return ExactnessLabel::OverApproximate(
+      absl::StrCat("a value that decides what is read was not found: ", value.name()));
+}
 
 // An element of an array of predicates.
 struct PredicateElement {
@@ -163,10 +167,10 @@ class DecidedMap {
   }
 
   OperandIndexingSet Labelled(OperandIndexingSet set) {
-    if (!evaluator_.HasMissed()) return set;
+    if (evaluator_.missed() == nullptr) return set;
     OperandIndexingSet labelled;
     for (OperandIndexing each : set) {
-      each.Weaken(ExactnessLabel::OverApproximate(kMissed));
+      each.Weaken(Missed(*evaluator_.missed()));
       labelled.Add(std::move(each));
     }
     return labelled;
@@ -341,7 +345,7 @@ OperandIndexing WithLabelOfMissed(OperandIndexing indexing, ValueOrigins& origin
                                   const RuntimeVarIndexing& predicate) {
   if (origins.IsPartlyOfModule(*predicate.instruction) ||
       origins.IsPartlyOfModule(SourceOf(predicate))) {
-    indexing.Weaken(ExactnessLabel::OverApproximate(kMissed));
+    indexing.Weaken(Missed(*predicate.instruction));
   }
   return indexing;
 }

@@ -118,12 +118,12 @@ ValueCases ElementEvaluator::Evaluate(const HloInstruction* instruction, int64_t
 }
 
 ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constraints& when) {
-  if (depth_ >= kMaxDepth || visits_ >= kMaxVisits) {
-    has_missed_ = true;
-    return Unknown(element, when);
-  }
   if (KeepsPartialValues() && !element.index.empty() &&
       !environment_.MayBeKnown(*element.instruction)) {
+    return Unknown(element, when);
+  }
+  if (depth_ >= kMaxDepth || visits_ >= kMaxVisits) {
+    SetMissed(*element.instruction);
     return Unknown(element, when);
   }
   ++depth_;
@@ -132,11 +132,11 @@ ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constra
   std::optional<ValueCases> cases = Follow(element, when, finds_ranges_ ? &range : nullptr);
   --depth_;
   if (!cases) {
-    has_missed_ = has_missed_ || IsMissed(*element.instruction);
+    if (IsMissed(*element.instruction)) SetMissed(*element.instruction);
     return Unknown(element, when, range);
   }
   if (cases->size() > kMaxValueCases) {
-    has_missed_ = true;
+    SetMissed(*element.instruction);
     return Unknown(element, when);
   }
   return *std::move(cases);
@@ -588,10 +588,10 @@ std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& elem
     }
     if (!result && is_partial) {
       // Of what is known of all operands, something is known of the result.
-      has_missed_ =
-          has_missed_ || llvm::none_of(partial.values, [&](const ValueCase& value) {
-            return value.floats == nullptr && HasUnknown(value.value) && !MayTellApart(value.value);
-          });
+      const bool has_unknown = llvm::any_of(partial.values, [&](const ValueCase& value) {
+        return value.floats == nullptr && HasUnknown(value.value) && !MayTellApart(value.value);
+      });
+      if (!has_unknown) SetMissed(instruction);
       result = Unknown(element, partial.when);
     }
     if (!result) return std::nullopt;

@@ -121,8 +121,9 @@ class ElementEvaluator {
                                             llvm::ArrayRef<mlir::AffineExpr> element,
                                             mlir::AffineExpr* without);
 
-  // Whether some value was not found of which nothing is unknown. Of partial values.
-  bool HasMissed() const { return has_missed_; }
+  // The first instruction of which a value was not found although nothing of it is unknown; null if there is
+  // none. Of partial values.
+  const HloInstruction* missed() const { return missed_; }
 
   // Looks for the intervals that unknowns are in, in what computes them: and(x, 31) is in [0, 31].
   void FindRangesOfUnknowns() { finds_ranges_ = true; }
@@ -162,6 +163,9 @@ class ElementEvaluator {
   // is then an interval that the element is in where `when` holds.
   std::optional<ValueCases> Follow(const Element& element, const Constraints& when,
                                    Interval* range);
+  void SetMissed(const HloInstruction& instruction) {
+    if (missed_ == nullptr) missed_ = &instruction;
+  }
   // Whether the elements of an instruction could be followed, if its operands' can.
   static bool IsMissed(const HloInstruction& instruction);
   // An interval that contains the values of all cases.
@@ -205,7 +209,7 @@ class ElementEvaluator {
   ValueVariables variables_;
   const ValueEnvironment& environment_;
   bool finds_ranges_ = false;
-  bool has_missed_ = false;
+  const HloInstruction* missed_ = nullptr;
   int visits_ = 0;
   int depth_ = 0;
 };
