@@ -70,6 +70,7 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   query/dims/corresponding_dims.h
   query/equivalence/equivalence.h
   query/equivalence/leaf_comparison.h
+  query/explain/explain_dependence.h
   query/in_place/buffer_value.h
   query/in_place/in_place.h
   query/in_place/in_place_aliases.h

@@ -130,6 +130,7 @@
 #include "xla_indexing/query/dims/corresponding_dims.h"
 #include "xla_indexing/query/equivalence/equivalence.h"
 #include "xla_indexing/query/equivalence/leaf_comparison.h"
+#include "xla_indexing/query/explain/explain_dependence.h"
 #include "xla_indexing/query/in_place/buffer_value.h"
 #include "xla_indexing/query/in_place/in_place.h"
 #include "xla_indexing/query/in_place/in_place_aliases.h"

@@ -13,6 +13,7 @@
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/query/dims/corresponding_dims.h"
 #include "xla_indexing/query/equivalence/equivalence.h"
+#include "xla_indexing/query/explain/explain_dependence.h"
 #include "xla_indexing/query/utilization/utilization.h"
 
 namespace xla_indexing::python {
@@ -343,6 +344,95 @@ Fusions and other instructions are computations of their operands; a module is i
 )doc");
 }
 
+// --- Why an element depends on another ---
+
+void DefineDependence(nb::module_& m, SubjectClasses& classes) {
+  nb::class_<DependenceStep>(m, "DependenceStep",
+                             "An element on the way from the output to an operand.")
+      .def_prop_ro("instruction",
+                   [](const DependenceStep& self) { return ToText(self.instruction); })
+      .def_prop_ro("opcode", [](const DependenceStep& self) { return ToText(self.opcode); })
+      .def_prop_ro("computation",
+                   [](const DependenceStep& self) { return ToText(self.computation); })
+      .def_prop_ro(
+          "op_name", [](const DependenceStep& self) { return ToText(self.op_name); },
+          "The operation of the model's program; empty where that is not known.")
+      .def_prop_ro(
+          "source_file", [](const DependenceStep& self) { return ToText(self.source_file); },
+          "The file of the program's source; empty where that is not known.")
+      .def_ro("source_line", &DependenceStep::source_line, "The line, from 1; 0 if not known.")
+      .def_ro("leaf", &DependenceStep::leaf, "The array of the instruction's result.")
+      .def_prop_ro(
+          "element", [](const DependenceStep& self) { return ElementTuple(self.element); },
+          nb::sig("def element(self) -> tuple[int, ...]"))
+      .def_prop_ro(
+          "reason", [](const DependenceStep& self) { return ToText(self.reason); },
+          "Why it may not read the next element; empty where it does.")
+      .def_prop_ro(
+          "runtime_values",
+          [](const DependenceStep& self) {
+            nb::dict values;
+            for (const auto& [name, value] : self.runtime_values) values[ToText(name)] = value;
+            return values;
+          },
+          "The instructions whose values decide on what is read, and the values for which it is "
+          "the next element.",
+          nb::sig("def runtime_values(self) -> dict[str, int]"))
+      .def("__repr__", [](const DependenceStep& self) {
+        return nb::str("<xla_indexing.DependenceStep: {} {}>")
+            .format(ToText(self.instruction), ElementTuple(self.element));
+      });
+  nb::class_<DependenceReport>(m, "Explanation",
+                               "Why an element of the output depends on one of an operand.")
+      .def_prop_ro(
+          "depends", [](const DependenceReport& self) { return ToBool(self.answer); },
+          "Whether it does; None where that was not decided.")
+      .def_prop_ro(
+          "reason", [](const DependenceReport& self) { return ToText(self.reason); },
+          "Why it was not decided; empty where it was.")
+      .def_prop_ro(
+          "steps", [](const DependenceReport& self) { return self.steps; },
+          "A shortest chain, from the output to the operand; empty where there is none.")
+      .def_ro("depends_on_values", &DependenceReport::depends_on_values,
+              "Whether values of the program decide on what some step reads.")
+      .def("__bool__", [](const DependenceReport& self) { return self.answer == Answer::kYes; })
+      .def("__str__", [](const DependenceReport& self) { return ToText(DependenceText(self)); })
+      .def("__repr__", [](const DependenceReport& self) {
+        return ReprOf("Explanation", self.answer == Answer::kNo ? "no"
+                                     : self.answer == Answer::kYes
+                                         ? absl::StrCat(self.steps.size(), " steps")
+                                         : "not decided");
+      });
+  classes.computation.def(
+      "explain",
+      [](const Computation& self, std::vector<int64_t> output_element, int64_t operand,
+         std::vector<int64_t> operand_element, int64_t output, int64_t operand_leaf) {
+        Subject subject(self);
+        return Locked(*subject.state->context, [&] {
+          return ValueOf(ExplainDependence(*subject.computation,
+                                           {output, std::move(output_element), operand,
+                                            operand_leaf, std::move(operand_element)},
+                                           subject.state->indexers));
+        });
+      },
+      "output_element"_a, "operand"_a, "operand_element"_a, "output"_a = 0, "operand_leaf"_a = 0,
+      nb::sig("def explain(self, output_element: collections.abc.Sequence[int], operand: int, "
+              "operand_element: collections.abc.Sequence[int], output: int = 0, "
+              "operand_leaf: int = 0) -> Explanation"),
+      R"doc(Why an element of the output depends on an element of a parameter.
+
+The answer is a shortest chain of instructions through which it is read. `output` and `operand_leaf` are
+numbers of arrays. ValueError for an element outside its array.
+
+    >>> m = xi.load("ENTRY e { p = f32[4] parameter(0)  r = f32[4] reverse(p), dimensions={0}  ROOT n = f32[4] negate(r) }")
+    >>> print(m.entry.explain((0,), 0, (3,)))
+    n {0} depends on p {3}: 3 instructions
+      n  {0}  negate
+      r  {0}  reverse
+      p  {3}  parameter
+)doc");
+}
+
 // --- Corresponding dimensions ---
 
 std::vector<CorrespondingDims> DimsOf(const Subject& subject) {
@@ -540,6 +630,7 @@ void DefineViews(nb::module_& m) {
 void DefineQueries(nb::module_& m, SubjectClasses& classes) {
   DefineUtilization(m, classes);
   DefineEquivalence(m);
+  DefineDependence(m, classes);
   DefineCorrespondingDims(m, classes);
   DefineViews(m);
 }

@@ -72,6 +72,22 @@ def test_equivalence():
     assert xi.equivalent(a["r"], b["r"])
 
 
+def test_explanation_of_a_dependence():
+    module = xi.load(SOFTMAX)
+    why = module.entry.explain((3, 5), 0, (3, 7))
+    assert why.depends is True
+    assert [(step.instruction, step.element) for step in why.steps] == [
+        ("s", (3, 5)),
+        ("wide", (3, 5)),
+        ("row_max", (3,)),
+        ("p", (3, 7)),
+    ]
+    assert str(why).startswith("s {3,5} depends on p {3,7}: 4 instructions")
+    assert module.entry.explain((3, 5), 0, (4, 7)).depends is False
+    with pytest.raises(ValueError, match="index 128 is outside dimension 1"):
+        module.entry.explain((3, 128), 0, (4, 7))
+
+
 def test_corresponding_dimensions():
     groups = xi.load(DOT)["d"].corresponding_dims()
     assert [str(g) for g in groups] == [

@@ -131,6 +131,12 @@ Whether two computations read the same elements of their parameters, and the sam
                          --computation=C takes that of both; --compare --computation=C,D FILE two of
                          one file
 
+Why an element of the result depends on an element of a parameter
+  --explain --output_element=I,.. --operand_element=I,.. FILE
+                         a shortest chain of instructions through which the ENTRY, or
+                         --computation=NAME, reads it: of leaf --output_id=N of the result, and of
+                         leaf --operand_leaf=N of parameter --operand_id=N (default: 0)
+
 Without HLO
   --map=FILE             reads indexing maps, one a line ('-' reads standard input), and prints each
                          simplified; min and max split a map into pieces, one a line
@@ -208,7 +214,8 @@ Exit codes
   1  an input could not be read or is not valid HLO (or no map); the others were still printed; the
      shapes do not go together; memory could not be had, or the output not be written
   2  the command line is wrong
-With --compare: 0 the same, 1 different, 2 the command line or an input is wrong, memory could not be
+With --explain: 0 it depends on it, 1 it does not, 2 the command line or an input is wrong, 3 not
+decided. With --compare: 0 the same, 1 different, 2 the command line or an input is wrong, memory could not be
 had or the output not be written, 3 not decided
 )";
 }

@@ -12,6 +12,7 @@
 #include "xla_indexing/tools/input/files.h"
 #include "xla_indexing/tools/modes/broadcast_mode.h"
 #include "xla_indexing/tools/modes/compare_mode.h"
+#include "xla_indexing/tools/modes/explain_mode.h"
 #include "xla_indexing/tools/modes/hlo_mode.h"
 #include "xla_indexing/tools/modes/map_mode.h"
 #include "xla_indexing/tools/modes/picture_mode.h"
@@ -42,15 +43,19 @@ int Run(const CommandLine& line) {
       return PrintReport(line);
     case CommandLine::Action::kCompare:
       return PrintComparison(line);
+    case CommandLine::Action::kExplain:
+      return PrintExplanation(line);
     case CommandLine::Action::kRewrite:
       return PrintRewrittenModules(line);
   }
   return 0;
 }
 
-// The exit code of an error outside the command line. With --compare, 1 is an answer.
+// The exit code of an error outside the command line. With --compare and --explain, 1 is an answer.
 int ErrorCode(const CommandLine& line) {
-  return line.action == CommandLine::Action::kCompare ? 2 : 1;
+  const bool answers =
+      line.action == CommandLine::Action::kCompare || line.action == CommandLine::Action::kExplain;
+  return answers ? 2 : 1;
 }
 
 int Main(int argc, char** argv) {

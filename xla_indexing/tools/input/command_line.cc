@@ -48,6 +48,16 @@ bool SetName(absl::string_view value, std::optional<std::string>* target) {
   return !(*target)->empty();
 }
 
+// Indices with commas; none for the element of a scalar.
+bool SetElement(absl::string_view value, std::optional<std::vector<int64_t>>* element) {
+  element->emplace();
+  if (value.empty()) return true;
+  for (const absl::string_view index : absl::StrSplit(value, ',')) {
+    if (!absl::SimpleAtoi(index, &(*element)->emplace_back(0))) return false;
+  }
+  return true;
+}
+
 bool SetId(absl::string_view value, std::optional<int64_t>* target) {
   int64_t id = 0;
   if (!absl::SimpleAtoi(value, &id) || id < 0) return false;
@@ -268,6 +278,16 @@ constexpr Flag kFlags[] = {
      }},
     {"explain", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->explain); }},
+    {"output_element", "the indices of an element, with commas",
+     [](absl::string_view value, CommandLine* line) {
+       return SetElement(value, &line->output_element);
+     }},
+    {"operand_element", "the indices of an element, with commas",
+     [](absl::string_view value, CommandLine* line) {
+       return SetElement(value, &line->operand_element);
+     }},
+    {"operand_leaf", "the number of a leaf of the operand, 0 or more",
+     [](absl::string_view value, CommandLine* line) { return SetId(value, &line->operand_leaf); }},
     {"broadcast", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->broadcast); }},
     {"emit", "hlo or promoted-hlo", SetEmit},
@@ -385,6 +405,23 @@ absl::Status CheckCompareLine(const CommandLine& line) {
       "--compare takes two FILEs, or one and two of its computations, --computation=A,B");
 }
 
+absl::Status CheckExplainLine(const CommandLine& line) {
+  CommandLine others = line;
+  others.output_id.reset();
+  others.operand_id.reset();
+  others.computation.reset();
+  others.exact = false;
+  if (!line.explain || !line.output_element || !line.operand_element || AsksForHlo(others) ||
+      line.keep_variables || line.compare || line.all_instructions || !line.map_file.empty()) {
+    return absl::InvalidArgumentError(
+        "--output_element and --operand_element go together, with --explain; of the other flags "
+        "only --computation, --output_id, --operand_id, --operand_leaf, --exact, --format and "
+        "--jobs go with them");
+  }
+  if (line.files.size() == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError("--explain takes one FILE");
+}
+
 absl::Status CheckPictureLine(const CommandLine& line) {
   CommandLine without_names = line;
   without_names.instruction.reset();
@@ -447,7 +484,9 @@ absl::Status CheckHloLine(const CommandLine& line) {
     return absl::InvalidArgumentError("--keep_variables goes with --map, whose maps keep theirs");
   }
   if (line.explain) {
-    return absl::InvalidArgumentError("--explain goes with --map, whose maps it explains");
+    return absl::InvalidArgumentError(
+        "--explain goes with --map, whose maps it explains, or with --output_element and "
+        "--operand_element");
   }
   if (line.files.empty()) return absl::InvalidArgumentError("no FILE is given");
   if (std::count(line.files.begin(), line.files.end(), "-") > 1) {
@@ -516,6 +555,10 @@ absl::Status CheckRewriteLine(const CommandLine& line) {
 }
 
 absl::Status CheckLine(CommandLine* line) {
+  if (line->output_element || line->operand_element || line->operand_leaf) {
+    line->action = CommandLine::Action::kExplain;
+    return CheckExplainLine(*line);
+  }
   if (line->broadcast) {
     line->action = CommandLine::Action::kBroadcast;
     line->shapes.swap(line->files);

@@ -85,6 +85,7 @@ struct CommandLine {
     kCompare,        // two computations of the HLO in `files`
     kPicture,        // of one thing in the HLO in `files`
     kReport,         // what the kernels of the HLO in `files` move
+    kExplain,        // why an element depends on another, in the HLO in `files`
     kRewrite,  // the HLO in `files` itself, or with gathers and scatters as what their indices say
   };
 
@@ -93,7 +94,10 @@ struct CommandLine {
   std::vector<std::string> files;
   std::string map_file;
   bool keep_variables = false;
-  bool explain = false;  // With the rules that made each map what it is.
+  bool explain = false;  // Maps with the rules that made each what it is; or a dependence.
+  std::optional<std::vector<int64_t>> output_element;
+  std::optional<std::vector<int64_t>> operand_element;
+  std::optional<int64_t> operand_leaf;
   bool compare = false;
   bool broadcast = false;
   std::vector<std::string> shapes;

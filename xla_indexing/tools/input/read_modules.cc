@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "xla_indexing/hlo/transforms/set_aside.h"
 #include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/stablehlo/stablehlo_reader.h"
+#include "xla_indexing/tools/input/files.h"
 
 namespace xla_indexing {
 namespace {
@@ -129,6 +131,34 @@ std::vector<ReadModule> ReadModules(SourceText source, bool verify) {
     }
   }
   return modules;
+}
+
+std::unique_ptr<HloModule> ReadOnlyModule(const std::string& file, absl::string_view flag) {
+  absl::StatusOr<SourceText> source = ReadSource(file);
+  if (!source.ok()) {
+    WriteError(source.status().message());
+    return nullptr;
+  }
+  std::vector<ReadModule> modules = ReadModules(*std::move(source));
+  for (const ReadModule& module : modules) {
+    for (const std::string& error : module.errors) WriteError(error);
+  }
+  if (modules.size() != 1) {
+    WriteError(absl::StrCat("print-indexing: error: ", flag, " needs one module in ", file,
+                            ", which has ", modules.size()));
+    return nullptr;
+  }
+  return std::move(modules[0].module);
+}
+
+const HloComputation* FindNamedComputation(const HloModule& module,
+                                           const std::optional<std::string>& name) {
+  if (!name) return module.entry_computation();
+  const HloComputation* computation = module.FindComputation(*name);
+  if (computation == nullptr) {
+    WriteError(absl::StrCat("print-indexing: error: there is no computation '", *name, "'"));
+  }
+  return computation;
 }
 
 }  // namespace xla_indexing

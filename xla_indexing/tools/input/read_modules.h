@@ -4,9 +4,12 @@
 #define XLA_INDEXING_TOOLS_INPUT_READ_MODULES_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+#include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/module.h"
 
 namespace xla_indexing {
@@ -25,6 +28,15 @@ struct ReadModule {
 // (hlo/proto/proto_reader.h), of which errors name no line.
 // Without `verify` errors of single instructions are set aside and reported as warnings.
 std::vector<ReadModule> ReadModules(SourceText source, bool verify = true);
+
+// The only module of a file; null, and its errors are reported, where there is none. `flag` is what
+// needs it.
+std::unique_ptr<HloModule> ReadOnlyModule(const std::string& file, absl::string_view flag);
+
+// The computation of that name, without `%`, or the ENTRY; null, and it is reported, where there is
+// none.
+const HloComputation* FindNamedComputation(const HloModule& module,
+                                           const std::optional<std::string>& name);
 
 }  // namespace xla_indexing
 

@@ -192,36 +192,6 @@ std::string ReportJson(const EquivalenceReport& report) {
   return out;
 }
 
-// The only module of a file; null, and its errors are reported, where there is none.
-std::unique_ptr<HloModule> ReadOnlyModule(const std::string& file) {
-  absl::StatusOr<SourceText> source = ReadSource(file);
-  if (!source.ok()) {
-    WriteError(source.status().message());
-    return nullptr;
-  }
-  std::vector<ReadModule> modules = ReadModules(*std::move(source));
-  for (const ReadModule& module : modules) {
-    for (const std::string& error : module.errors) WriteError(error);
-  }
-  if (modules.size() != 1) {
-    WriteError(absl::StrCat("print-indexing: error: --compare needs one module in ", file,
-                            ", which has ", modules.size()));
-    return nullptr;
-  }
-  return std::move(modules[0].module);
-}
-
-// The computation of that name, or the ENTRY; null, and it is reported, where there is none.
-const HloComputation* FindComputation(const HloModule& module,
-                                      const std::optional<std::string>& name) {
-  if (!name) return module.entry_computation();
-  const HloComputation* computation = module.FindComputation(*name);
-  if (computation == nullptr) {
-    WriteError(absl::StrCat("print-indexing: error: there is no computation '", *name, "'"));
-  }
-  return computation;
-}
-
 }  // namespace
 
 int PrintComparison(const CommandLine& line) {
@@ -235,11 +205,11 @@ int PrintComparison(const CommandLine& line) {
   }
   std::vector<std::unique_ptr<HloModule>> modules;
   for (const std::string& file : line.files) {
-    modules.push_back(ReadOnlyModule(file));
+    modules.push_back(ReadOnlyModule(file, "--compare"));
     if (modules.back() == nullptr) return kBadInput;
   }
-  const HloComputation* first = FindComputation(*modules.front(), names[0]);
-  const HloComputation* second = FindComputation(*modules.back(), names[1]);
+  const HloComputation* first = FindNamedComputation(*modules.front(), names[0]);
+  const HloComputation* second = FindNamedComputation(*modules.back(), names[1]);
   if (first == nullptr || second == nullptr) return kBadInput;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const absl::StatusOr<EquivalenceReport> report = CompareReads(*first, *second, &context);
