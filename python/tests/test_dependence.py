@@ -1,0 +1,424 @@
+"""Proofs of dependence, against what running a program with changed arguments shows, and with planted leaks."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import pickle
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("jax")
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from perturbation import perturb
+from programs import PROGRAMS, Program, attention, layer_norm, normal
+
+import xla_indexing as xi
+
+HAS_DEPENDENCE = "dependence" in inspect.signature(xi.Computation.indexing).parameters
+HAS_FINITE = "assume_finite" in inspect.signature(xi.Computation.indexing).parameters
+needs_dependence = pytest.mark.skipif(not HAS_DEPENDENCE, reason="selects are not decided yet")
+needs_finite = pytest.mark.skipif(not HAS_FINITE, reason="values at infinity are not known yet")
+
+
+# --- Causality and independence ---
+
+X = jnp.ones((2, 7, 3))
+TOKENS = jax.ShapeDtypeStruct((2, 7), jnp.int32)
+
+
+def running_mean(x: Any) -> Any:
+    return jnp.cumsum(x, axis=1) / jnp.arange(1, x.shape[1] + 1)[:, None]
+
+
+def causal_convolution(x: Any) -> Any:
+    padded = jnp.pad(x, ((0, 0), (2, 0), (0, 0)))
+    return sum(padded[:, i : i + x.shape[1]] * (i + 1) for i in range(3))
+
+
+def recurrent(x: Any) -> Any:
+    def step(state: Any, x: Any) -> Any:
+        state = jnp.tanh(state * 0.5 + x)
+        return state, state
+
+    return jnp.swapaxes(lax.scan(step, jnp.zeros(x[:, 0].shape), jnp.swapaxes(x, 0, 1))[1], 0, 1)
+
+
+def shifted(x: Any) -> Any:
+    return jnp.pad(x, ((0, 0), (1, 0), (0, 0)))[:, :-1]
+
+
+def associative(x: Any) -> Any:
+    return lax.associative_scan(jnp.maximum, x, axis=1)
+
+
+def normalised(x: Any) -> Any:
+    return layer_norm(x, jnp.ones(x.shape[-1]))
+
+
+CAUSAL = [running_mean, causal_convolution, recurrent, shifted, associative, normalised]
+
+
+@pytest.mark.parametrize("optimized", [False, True])
+@pytest.mark.parametrize("f", CAUSAL)
+def test_causal_models_are_proven(f: Callable[..., Any], optimized: bool) -> None:
+    xi.assert_causal(f, X, optimized=optimized)
+    xi.assert_independent(f, X, optimized=optimized)
+
+
+def test_strict() -> None:
+    xi.assert_causal(shifted, X, strict=True)
+    xi.assert_causal(lambda x: running_mean(shifted(x)), X, strict=True)
+    with pytest.raises(xi.Violation, match="not strictly causal along axis 1") as caught:
+        xi.assert_causal(running_mean, X, strict=True)
+    assert caught.value.output_element == caught.value.argument_element
+
+
+def leaks_by_a_mean(x: Any) -> Any:
+    return x - jnp.mean(x, axis=1, keepdims=True)
+
+
+def leaks_by_reverse(x: Any) -> Any:
+    return x + x[:, ::-1]
+
+
+def leaks_by_one(x: Any) -> Any:
+    return jnp.roll(x, -1, axis=1)
+
+
+def leaks_at_one_place(x: Any) -> Any:
+    return x.at[:, 2].add(x[:, 4])
+
+
+def leaks_by_same_padding(x: Any) -> Any:
+    kernel = jnp.ones((3, x.shape[2], x.shape[2]))
+    return lax.conv_general_dilated(x, kernel, (1,), "SAME", dimension_numbers=("NWC", "WIO", "NWC"))
+
+
+def leaks_by_batch_norm(x: Any) -> Any:
+    return x - x.mean(axis=0)
+
+
+def leaks_through_a_carry(x: Any) -> Any:
+    return recurrent(x[:, ::-1])[:, ::-1]
+
+
+LEAKS = [
+    leaks_by_a_mean,
+    leaks_by_reverse,
+    leaks_by_one,
+    leaks_at_one_place,
+    leaks_by_same_padding,
+    leaks_through_a_carry,
+]
+
+
+def is_real(f: Callable[..., Any], x: Any, violation: xi.Violation) -> bool:
+    """Whether the element of the result changes with the one of the argument."""
+    rng = np.random.default_rng(0)
+    before = np.asarray(normal(rng, *x.shape))
+    after = before.copy()
+    after[violation.argument_element] += 1.25
+    i = violation.output_element
+    return bool(np.asarray(f(jnp.asarray(before)))[i] != np.asarray(f(jnp.asarray(after)))[i])
+
+
+@pytest.mark.parametrize("model", [running_mean, causal_convolution, recurrent])
+@pytest.mark.parametrize("leak", LEAKS)
+def test_planted_leaks_are_found(leak: Callable[..., Any], model: Callable[..., Any]) -> None:
+    def f(x: Any) -> Any:
+        return model(leak(x))
+
+    with pytest.raises(xi.Violation) as caught:
+        xi.assert_causal(f, X)
+    assert caught.value.argument_element[1] > caught.value.output_element[1]
+    assert is_real(f, X, caught.value)
+    if hasattr(xi.Computation, "explain"):
+        assert caught.value.path
+        assert "path: " in str(caught.value)
+    xi.assert_independent(f, X)
+
+
+def test_leaks_between_rows_of_the_batch_are_found() -> None:
+    def f(x: Any) -> Any:
+        return running_mean(leaks_by_batch_norm(x))
+
+    xi.assert_causal(f, X)
+    with pytest.raises(AssertionError, match="not independent along axis 0") as caught:
+        xi.assert_independent(f, X)
+    violation = caught.value
+    assert isinstance(violation, xi.Violation)
+    assert violation.argument_element[0] != violation.output_element[0]
+    assert violation.argument == "x"
+    assert is_real(f, X, violation)
+    copy = pickle.loads(pickle.dumps(violation))
+    assert (str(copy), copy.output_element) == (str(violation), violation.output_element)
+
+
+def test_arguments_and_results_are_chosen_by_number() -> None:
+    def f(x: Any, y: Any) -> Any:
+        return running_mean(x), {"reversed": y[:, ::-1], "same": y}
+
+    for argnums, outnums in ((0, None), (None, 0), (1, 2), ([-2], None), (None, [0, -1])):
+        xi.assert_causal(f, X, X, argnums=argnums, outnums=outnums)
+    for argnums, outnums in ((None, None), (1, None), (-1, 1), ((0, 1), (1,))):
+        with pytest.raises(xi.Violation, match=r"output\[1\]\['reversed'\]"):
+            xi.assert_causal(f, X, X, argnums=argnums, outnums=outnums)
+    with pytest.raises(xi.Error, match="no number 2"):
+        xi.assert_causal(f, X, X, argnums=2)
+    with pytest.raises(xi.Error, match="nothing to prove"):
+        xi.assert_causal(f, X, X, axis=3)
+
+
+def test_pytrees_static_and_dropped_arguments() -> None:
+    def f(params: Any, unused: Any, x: Any, *rest: Any) -> Any:
+        return {"y": running_mean(x) * params["scale"], "z": rest[1][:, ::-1] if len(rest) > 1 else x}
+
+    params = {"scale": jnp.ones(3), "not used": jnp.ones(5)}
+    xi.assert_causal(f, params, X, X)
+    with pytest.raises(xi.Violation, match=r"of rest\[1\]"):
+        xi.assert_causal(f, params, X, X, X, X)
+    xi.assert_causal(jax.jit(f), params, X, X)
+    power = jax.jit(lambda n, x: running_mean(x) ** n, static_argnums=0)
+    xi.assert_causal(power, 3, X)
+
+
+def test_negative_axes() -> None:
+    xi.assert_causal(lambda x: jnp.cumsum(x, axis=-1), X, axis=-1)
+    with pytest.raises(xi.Violation):
+        xi.assert_causal(lambda x: jnp.cumsum(x, axis=-1)[..., ::-1], X, axis=-1)
+
+
+# --- What is not decided ---
+
+
+def test_what_is_not_known_is_neither() -> None:
+    def permuted(x: Any, keys: Any) -> Any:
+        return x[:, jnp.argsort(keys)]
+
+    with pytest.raises(xi.Undecided, match="the program computes"):
+        xi.assert_causal(permuted, X, jnp.ones(7), argnums=0)
+    with pytest.raises(xi.Violation):  # the order depends on all keys
+        xi.assert_causal(lambda x: permuted(x, x[0, :, 0]), X)
+    xi.assert_independent(lambda x, i: x[:, i], X, jnp.zeros(7, jnp.int32), argnums=0)
+    assert issubclass(xi.Undecided, xi.Error)
+    assert not issubclass(xi.Undecided, AssertionError)
+
+
+def test_a_value_of_an_argument_may_be_any() -> None:
+    def at(x: Any, i: Any) -> Any:
+        return lax.dynamic_slice(x, (0, lax.convert_element_type(i, jnp.int32), 0), x.shape) * 1.0
+
+    xi.assert_causal(at, X, 3)  # as long as the array: it cannot move
+
+    gathering = """
+    HloModule m
+    ENTRY e { x = f32[7] parameter(0)  i = s32[7,1] parameter(1)  ROOT g = f32[7] gather(x, i), offset_dims={},
+      collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1} }"""
+    entry = xi.load(gathering).entry
+
+    class Lowered:
+        """What jax.jit(f).lower() returns, of a program that is HLO."""
+
+        out_info = jax.ShapeDtypeStruct((7,), jnp.float32)
+
+        def lower(self, *args: Any) -> Any:
+            return self
+
+        def __call__(self, *args: Any) -> Any:
+            raise NotImplementedError
+
+        def as_serialized_hlo_module_proto(self) -> Any:
+            return gathering.encode()
+
+    assert entry.indexing()[0].maps[0].map.runtime_variables
+    with pytest.raises(xi.Violation):
+        xi.assert_causal(Lowered(), jnp.ones(7), jnp.zeros((7, 1), jnp.int32), axis=0, argnums=0)
+
+
+# --- A deep model ---
+
+
+def deep_model(x: Any, weights: Any) -> Any:
+    for w in weights:
+        h = normalised(x)
+        gates = jax.nn.sigmoid(jnp.einsum("btd,de->bte", h, w))
+        state = lax.associative_scan(lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]), (gates, h), axis=1)[1]
+        x = x + jax.nn.gelu(state @ w) @ w.T
+    return x
+
+
+def test_a_deep_model_is_proven_in_a_second() -> None:
+    x, weights = jax.ShapeDtypeStruct((8, 16, 32), jnp.float32), [jnp.ones((32, 32))] * 12
+    lowered = jax.jit(deep_model).lower(x, weights)
+    start = time.perf_counter()
+    for entry in xi.load(lowered).entry.indexing():
+        assert entry.maps
+    loading = time.perf_counter() - start
+    start = time.perf_counter()
+    xi.assert_causal(jax.jit(deep_model), x, weights, argnums=0)
+    xi.assert_independent(jax.jit(deep_model), x, weights, argnums=0)
+    assert time.perf_counter() - start < 20 + 3 * loading  # of a machine that does other things
+
+
+# --- Masks that are decided ---
+
+
+def masked_attention(x: Any) -> Any:
+    return attention(x, x, x, jnp.tril(jnp.ones((x.shape[1],) * 2, bool)))
+
+
+def zeroed_attention(x: Any) -> Any:
+    scores = jnp.einsum("bqd,bkd->bqk", x, x)
+    return jnp.einsum("bqk,bkd->bqd", jnp.where(jnp.tril(jnp.ones(scores.shape[1:], bool)), scores, 0), x)
+
+
+def multiplied_attention(x: Any) -> Any:
+    return jnp.einsum("bqk,bkd->bqd", jnp.tril(jnp.einsum("bqd,bkd->bqk", x, x)), x)
+
+
+@needs_finite
+@pytest.mark.parametrize("f", [masked_attention])
+def test_masked_softmax_is_causal(f: Callable[..., Any]) -> None:
+    xi.assert_causal(f, X, assume_finite=True)
+
+
+@needs_dependence
+def test_a_zeroed_mask_is_a_decided_select() -> None:
+    count = xi.jacobian_sparsity(lambda x: jnp.where(jnp.arange(10) < 5, x, 0), jnp.ones(10)).nnz
+    assert count == 5
+    assert xi.jacobian_sparsity(jnp.diag, jnp.ones(10)).nnz == 10
+
+
+@needs_dependence
+@needs_finite
+@pytest.mark.parametrize("f", [zeroed_attention, multiplied_attention])
+def test_masked_scores_are_causal(f: Callable[..., Any]) -> None:
+    xi.assert_causal(f, X, assume_finite=True)
+
+
+def test_a_mode_that_the_library_lacks_is_refused() -> None:
+    if HAS_FINITE:
+        pytest.skip("it has it")
+    with pytest.raises(xi.Error, match="assume_finite"):
+        xi.assert_causal(running_mean, X, assume_finite=True)
+
+
+# --- Elements, against perturbation ---
+
+JUDGED = [
+    "layer_norm_rows",
+    "einsum",
+    "convnet",
+    "convolve_rows",
+    "batch_norm",
+    "scan_forward",
+    "mapped_rows",
+    "cumulative",
+    "gather_in_bounds",
+    "strided_slices",
+    "select",
+    "unused_arguments",
+    "zero_size_and_scalars",
+    "results_that_are_constant",
+    "nested_arguments",
+    "conditional",
+    "while_data_dependent",
+]
+
+
+@functools.cache
+def changed(name: str) -> dict[tuple[str, int], np.ndarray]:
+    """What changes in any run, by argument and result: axes of the result, then those of the argument."""
+    found: dict[tuple[str, int], np.ndarray] = {}
+    for run in perturb(PROGRAMS[name])[:2]:
+        for argument, masks in run.changed.items():
+            for number, mask in enumerate(masks):
+                found[argument, number] = found.get((argument, number), np.zeros_like(mask)) | mask
+    return found
+
+
+@pytest.mark.parametrize("program", [pytest.param(PROGRAMS[n], id=n) for n in JUDGED])
+def test_masks_have_every_element_that_changes(program: Program) -> None:
+    dependence = xi.depends(program.function, *program.arguments())
+    seen = changed(program.name)
+    shapes = {name: np.shape(leaf) for name, leaf in program.leaves(program.arguments()).items()}
+    assert dependence.arguments == list(shapes)
+    outputs = [leaf.shape for leaf in jax.tree.leaves(program.lowered.out_info)]
+    named: dict[tuple[str, int], np.ndarray] = {}
+    for number, shape in enumerate(outputs):
+        for element in list(np.ndindex(shape))[:6]:
+            masks = dependence.of(number)[element]
+            assert {name: mask.shape for name, mask in masks.items()} == shapes
+            for name, mask in masks.items():
+                both = np.zeros((*shape, *mask.shape), bool)
+                both[element] = mask
+                named[name, number] = named.get((name, number), np.zeros_like(both)) | both
+                if (name, number) in seen:
+                    assert not (seen[name, number][element] & ~mask).any(), (name, element)
+    for name, shape in shapes.items():
+        for element in list(np.ndindex(shape))[:6]:
+            result = dependence.on(name)[element]
+            assert jax.tree.structure(result) == jax.tree.structure(program.lowered.out_info)
+            for number, mask in enumerate(jax.tree.leaves(result)):
+                if (name, number) in seen:
+                    assert not (seen[name, number][(..., *element)] & ~mask).any(), (name, element)
+                for i in list(np.ndindex(outputs[number]))[:6]:  # both directions say the same
+                    if dependence.label == "exact":
+                        assert mask[i] == named[name, number][(*i, *element)]
+
+
+EXACT = ["layer_norm_rows", "einsum", "convolve_rows", "mapped_rows", "strided_slices", "unused_arguments"]
+
+
+@pytest.mark.parametrize("program", [pytest.param(PROGRAMS[n], id=n) for n in EXACT])
+def test_exact_masks_have_no_others(program: Program) -> None:
+    dependence = xi.depends(program.function, *program.arguments())
+    assert (dependence.label, dependence.reason) == ("exact", "")
+    for (name, number), mask in changed(program.name).items():
+        outputs = [leaf.shape for leaf in jax.tree.leaves(program.lowered.out_info)]
+        for element in list(np.ndindex(outputs[number]))[:10]:
+            assert (dependence.of(number)[element][name] == mask[element]).all()
+
+
+def test_elements_by_slices() -> None:
+    d = xi.depends(lambda x: {"y": jnp.cumsum(x), "n": x.sum()}, jnp.ones(6))
+    assert d.on("x")[4]["y"].tolist() == [False] * 4 + [True] * 2
+    assert d.on(0)[4:]["y"].tolist() == d.on("x")[4]["y"].tolist()
+    assert d.on("x")[-1]["n"].tolist() is True
+    assert d.of(1)[:2]["x"].tolist() == [True] * 2 + [False] * 4
+    assert d.of(0)[()]["x"].all()
+    with pytest.raises(xi.Error, match="'z': there are x"):
+        d.on("z")
+    with pytest.raises(xi.Error, match="no output 2"):
+        d.of(2)
+    with pytest.raises(IndexError):
+        d.of(1)[6]
+
+
+def test_receptive_fields() -> None:
+    def convnet(x: Any, kernel: Any) -> Any:
+        for stride in (1, 2):
+            x = lax.conv_general_dilated(x, kernel, (stride,) * 2, "VALID")
+        return x
+
+    x, kernel = jnp.ones((1, 1, 32, 32)), jnp.ones((1, 1, 3, 3))
+    field = xi.receptive_field(convnet, x, kernel, element=(0, 0, 2, 3))
+    assert field.box == (range(1), range(1), range(4, 9), range(6, 11))
+    assert (field.is_box, field.label, len(field.elements)) == (True, "exact", 25)
+    weights = xi.receptive_field(convnet, x, kernel, element=(0, 0, 2, 3), argument="kernel")
+    assert weights.mask.all()
+    strided = xi.receptive_field(lambda x: x[::3][::-1], jnp.ones(10), element=slice(0, 2))
+    assert strided.box == (range(6, 10, 3),)
+    nothing = xi.receptive_field(lambda x: jnp.zeros(3), x, element=0)
+    assert (nothing.box[0], nothing.is_box) == (range(0), True)
+    one_of_all = xi.receptive_field(lambda x, i: x[i], jnp.ones(5), 3, element=())
+    assert (one_of_all.mask.all(), one_of_all.label) == (True, "over-approximate")
+    assert "runtime values" in one_of_all.reason
