@@ -42,10 +42,15 @@ std::string NameOfOperand(const Subject& subject, int64_t operand) {
 
 namespace {
 
-// Entry.reads() and OperandMap.reads().
+// OperandMap.reads() and Entry.reads().
 constexpr char kSignatureOfReads[] =
     "def reads(self, indices: numpy.typing.ArrayLike, contents: dict[str, numpy.typing.ArrayLike] "
     "= {}, *, max_points: int = 268435456) -> tuple[numpy.typing.NDArray[numpy.int64], "
+    "numpy.typing.NDArray[numpy.int64]]";
+constexpr char kSignatureOfEntryReads[] =
+    "def reads(self, indices: numpy.typing.ArrayLike, contents: dict[str, numpy.typing.ArrayLike] "
+    "= {}, *, arguments: dict[str, numpy.typing.ArrayLike] = {}, unknown: str | None = None, "
+    "max_points: int = 268435456) -> tuple[numpy.typing.NDArray[numpy.int64], "
     "numpy.typing.NDArray[numpy.int64]]";
 
 // --- Asking ---
@@ -286,16 +291,24 @@ the reverse. Arrays ("leaves") are numbered depth first where a shape is a tuple
           "The weakest label of the maps: 'exact', 'over-approximate' or 'unknown'.")
       .def(
           "reads",
-          [](const Entry& self, nb::handle indices, const nb::dict& contents, int64_t max_points) {
-            return ReadsWithContents(self, MapsOf(self), indices, contents, max_points);
+          [](const Entry& self, nb::handle indices, const nb::dict& contents,
+             const nb::dict& arguments, nb::handle unknown, int64_t max_points) -> nb::object {
+            if (arguments.size() == 0 && unknown.is_none()) {
+              return ReadsWithContents(self, MapsOf(self), indices, contents, max_points);
+            }
+            return nb::module_::import_("xla_indexing._values")
+                .attr("reads")(self, indices, contents, arguments, unknown, max_points);
           },
-          "indices"_a, "contents"_a = nb::dict(), nb::kw_only(), "max_points"_a = kMaxPointsRead,
-          nb::sig(kSignatureOfReads),
+          "indices"_a, "contents"_a = nb::dict(), nb::kw_only(), "arguments"_a = nb::dict(),
+          "unknown"_a = nb::none(), "max_points"_a = kMaxPointsRead,
+          nb::sig(kSignatureOfEntryReads),
           R"doc(All elements that many elements lead to, by any of the maps: a pair (rows, elements) of int64 arrays.
 
 Row `rows[i]` of `indices` leads to `elements[i]`; pairs are sorted, and each is there once. `contents` has the
 arrays that the program computes and that runtime variables are read from, by their `source`. What a loop
-computes has the iterations as its first dimension.
+computes has the iterations as its first dimension. Of what is not there `arguments` are the arrays of parameters, by
+the name of the argument or parameter, from which integers are computed here as the program does, outside of loops.
+With `unknown` "any" a map of which a value is still not known leads to every element that it could, for proofs.
 
     >>> m = xi.load("ENTRY e { p = f32[9,2] parameter(0)  i = s32[3,1] parameter(1)  ROOT g = f32[3,2] gather(p, i),"
     ...             " offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,"
@@ -303,6 +316,8 @@ computes has the iterations as its first dimension.
     >>> rows, elements = m.entry.indexing()[0].reads([[0, 0], [2, 1]], {"i": [[7], [3], [100]]})
     >>> rows.tolist(), elements.tolist()
     ([0, 1], [[7, 0], [8, 1]])
+    >>> m.entry.indexing()[0].reads([[2, 1]], unknown="any")[1][:, 0].tolist()
+    [0, 1, 2, 3, 4, 5, 6, 7, 8]
 
 Error where indices are not those of elements, where an array is missing, has another shape, or lacks an element
 that is read, and for more than `max_points` points.

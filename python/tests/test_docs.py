@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-@pytest.mark.parametrize(("page", "least"), [("docs/python.md", 40), ("README.md", 2)])
+@pytest.mark.parametrize(("page", "least"), [("docs/python.md", 40), ("docs/dependence.md", 20), ("README.md", 2)])
 def test_pages_give_what_they_say(page: str, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("jax")
     monkeypatch.chdir(ROOT)
@@ -22,10 +22,11 @@ def test_pages_give_what_they_say(page: str, least: int, monkeypatch: pytest.Mon
     assert result.failed == 0
 
 
-def test_the_notebook_gives_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["python_tour", "causality"])
+def test_notebooks_give_what_they_show(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("jax")
     monkeypatch.chdir(ROOT)
-    cells = json.loads((ROOT / "examples/python_tour.ipynb").read_text(encoding="utf-8"))
+    cells = json.loads((ROOT / f"examples/{name}.ipynb").read_text(encoding="utf-8"))
     shown = [cell["outputs"] for cell in cells["cells"] if cell["cell_type"] == "code"]
     assert notebook.run(cells) == shown
 

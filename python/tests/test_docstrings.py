@@ -7,12 +7,12 @@ import numpy
 import pytest
 
 import xla_indexing
-from xla_indexing import _load, _native, picture, progress
+from xla_indexing import _load, _native, _program, blocks, dependence, picture, progress, sparsity
 
 
 def docstrings():
     """Pairs of a name and the docstring of it, of everything public in the package."""
-    for module in (xla_indexing, _load, picture, progress):
+    for module in (xla_indexing, _load, _program, blocks, dependence, picture, progress, sparsity):
         yield module.__name__, module.__doc__
         for name, value in vars(module).items():
             if getattr(value, "__module__", None) == module.__name__:
@@ -35,7 +35,7 @@ def test_there_are_examples():
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example_gives_what_it_says(name):
-    names = {**vars(xla_indexing), "xi": xla_indexing, "np": numpy}
+    names = {**vars(xla_indexing), **vars(_program), "xi": xla_indexing, "np": numpy}
     test = doctest.DocTestParser().get_doctest(EXAMPLES[name], names, name, None, 0)
     report = []
     doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=report.append)

@@ -171,7 +171,7 @@ def for_any_value(read: IndexingMap) -> IndexingMap:
     """The map to every element that is read for some value of the runtime variables.
 
     >>> print(for_any_value(IndexingMap("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 2]")))
-    (d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 2]
+    (d0)[rt0] -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 2]
     """
     if not read.runtime_variables:
         return read

@@ -46,6 +46,9 @@ class Violation(AssertionError):
         return type(self), parts
 
 
+Undecided.__module__ = Violation.__module__ = "xla_indexing"
+
+
 # --- Proofs ---
 
 
