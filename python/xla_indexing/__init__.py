@@ -68,9 +68,8 @@ from ._native import (
 )
 from .blocks import BlockCheck, Donation, check_blocks, check_pallas_call, may_donate
 from .dependence import (
+    ByElement,
     Dependence,
-    OfOutput,
-    OnArgument,
     ReceptiveField,
     Undecided,
     Violation,
@@ -89,6 +88,7 @@ __all__ = [
     "AccessCoalescing",
     "BankConflicts",
     "BlockCheck",
+    "ByElement",
     "CheckedAlias",
     "Coalescing",
     "Computation",
@@ -120,8 +120,6 @@ __all__ = [
     "LeafDim",
     "MapCoalescing",
     "Module",
-    "OfOutput",
-    "OnArgument",
     "OperandIndexing",
     "OperandUtilization",
     "PairOfOne",

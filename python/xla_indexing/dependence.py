@@ -321,74 +321,61 @@ class Dependence:
         reasons = {why: None for link in self._program.links() if (why := why_not_exact(link.map))}
         return "; ".join(reasons)
 
-    def on(self, argument: str | int) -> OnArgument:
+    def on(self, argument: str | int) -> ByElement:
         """What depends on elements of an array of the arguments, by its name, such as "params['w']", or
         number.
 
-            xi.depends(f, x).on("x")[i, j]     # a boolean array of the shape of the result
-
-        Error where there is no such array.
+        `depends(f, x).on("x")[i, j]` are boolean masks in the structure of the result, of which elements
+        depend on any of those that the index names. Error where there is no such array.
         """
-        return OnArgument(self._program, self._program.argument(argument))
+        program, leaf = self._program, self._program.argument(argument)
 
-    def of(self, output: int = 0) -> OfOutput:
+        def find(index: Any) -> Any:
+            points = _points(leaf, index)
+            masks = [np.zeros(output.shape, bool) for output in program.outputs]
+            if leaf.number is not None:
+                for link in program.links(direction="input_to_output", operand=leaf.number):
+                    elements, _ = reads_of(link.map, points, link.output.shape)
+                    masks[link.output.number or 0][tuple(elements.T)] = True
+            return program.output_tree.unflatten(masks)
+
+        return ByElement(find)
+
+    def of(self, output: int = 0) -> ByElement:
         """What elements of an array of the result, by its number, depend on.
 
-            xi.depends(f, x).of()[i, j]["x"]   # a boolean array of the shape of x
-
-        Error where there is no such array.
+        `depends(f, x).of()[i, j]["x"]` is a boolean mask of the shape of x. Error where there is no such
+        array.
         """
-        return OfOutput(self._program, self._program.output(output))
+        self._program.output(output)
+        return ByElement(
+            lambda index: {name: field.mask for name, field in self.fields(index, output).items()}
+        )
 
-
-@dataclasses.dataclass(frozen=True)
-class OnArgument:
-    """What depends on elements of one array of the arguments."""
-
-    _program: Program
-    _leaf: Leaf
-
-    def __getitem__(self, index: Any) -> Any:
-        """Boolean masks, as arrays and in the structure of the result: what depends on any of the elements.
-
-        `index` is what numpy takes. IndexError where there is no such element.
-        """
-        points = _points(self._leaf, index)
-        masks = [np.zeros(leaf.shape, bool) for leaf in self._program.outputs]
-        if self._leaf.number is not None:
-            for link in self._program.links(direction="input_to_output", operand=self._leaf.number):
-                elements, _ = reads_of(link.map, points, link.output.shape)
-                masks[link.output.number or 0][tuple(elements.T)] = True
-        return self._program.output_tree.unflatten(masks)
-
-
-@dataclasses.dataclass(frozen=True)
-class OfOutput:
-    """What elements of one array of the result depend on."""
-
-    _program: Program
-    _leaf: Leaf
-
-    def __getitem__(self, index: Any) -> dict[str, Any]:
-        """A boolean mask for each array of the arguments, by name: what any of the elements depends on.
-
-        `index` is what numpy takes. IndexError where there is no such element.
-        """
-        return {name: field.mask for name, field in self.fields(index).items()}
-
-    def fields(self, index: Any) -> dict[str, ReceptiveField]:
-        """The same as a ReceptiveField for each array of the arguments."""
-        points = _points(self._leaf, index)
-        arguments = self._program.arguments
-        masks = {leaf.name: np.zeros(leaf.shape, bool) for leaf in arguments}
-        reasons: dict[str, dict[str, None]] = {leaf.name: {} for leaf in arguments}
-        for link in self._program.links(output_leaf=self._leaf.number):
+    def fields(self, index: Any, output: int = 0) -> dict[str, ReceptiveField]:
+        """What of() says as a ReceptiveField for each array of the arguments."""
+        leaf, arguments = self._program.output(output), self._program.arguments
+        points = _points(leaf, index)
+        masks = {argument.name: np.zeros(argument.shape, bool) for argument in arguments}
+        reasons: dict[str, dict[str, None]] = {argument.name: {} for argument in arguments}
+        for link in self._program.links(output_leaf=leaf.number):
             elements, is_known = reads_of(link.map, points, link.argument.shape)
             masks[link.argument.name][tuple(elements.T)] = True
             why = why_not_exact(link.map) or ("" if is_known else "the map has too many points")
             if why and len(elements):
                 reasons[link.argument.name][why] = None
         return {name: ReceptiveField(mask, "; ".join(reasons[name])) for name, mask in masks.items()}
+
+
+@dataclasses.dataclass(frozen=True)
+class ByElement:
+    """Answers for elements of an array: `[index]` takes what numpy does, and raises IndexError as numpy does."""
+
+    _find: Callable[[Any], Any]
+
+    def __getitem__(self, index: Any) -> Any:
+        """Boolean masks of what depends on any of these elements, or what any of them depends on."""
+        return self._find(index)
 
 
 def _points(leaf: Leaf, index: Any) -> Any:
@@ -475,15 +462,14 @@ def receptive_field(
 
     Error where there is no such array, IndexError where there is no such element.
     """
-    program = trace(f, args, optimized=optimized, assume_finite=assume_finite)
-    leaf = program.argument(argument)
-    return OfOutput(program, program.output(output)).fields(element)[leaf.name]
+    found = depends(f, *args, optimized=optimized, assume_finite=assume_finite)
+    leaf = found._program.argument(argument)
+    return found.fields(element, output)[leaf.name]
 
 
 __all__ = [
+    "ByElement",
     "Dependence",
-    "OfOutput",
-    "OnArgument",
     "ReceptiveField",
     "Undecided",
     "Violation",

@@ -14,6 +14,7 @@ from ._native import Error
 from ._program import Leaf, for_any_value, trace, why_not_exact
 
 _MOST_ENTRIES = 2**30
+_COLORS_AT_ONCE = 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,17 +95,25 @@ class Sparsity:
         if format not in ("scipy", "bcoo"):
             raise Error(f"format is {format!r}, and has to be 'scipy' or 'bcoo'")
         columns, rows = self._colorings
-        if mode == "auto":
-            mode = "forward" if columns.max(initial=-1) <= rows.max(initial=-1) else "reverse"
-        flat = _Flat(self._function, args or self._arguments, self._argnums)
-        if (flat.num_outputs, flat.num_inputs) != self.shape:
-            raise Error(
-                f"the Jacobian is {flat.num_outputs} x {flat.num_inputs}, and the pattern {self.shape}"
-            )
-        if mode == "forward":
-            values = flat.forward(columns)[columns[self.cols], self.rows]
+        by_columns = mode == "forward" or (mode == "auto" and columns.max(initial=-1) <= rows.max(initial=-1))
+        jax = importlib.import_module("jax")
+        given = args or self._arguments
+        call, x, inputs, outputs, shape = _vectors(jax, self._function, given, self._argnums)
+        if shape != self.shape:
+            raise Error(f"the Jacobian is {shape[0]} x {shape[1]}, and the pattern {self.shape}")
+        if by_columns:
+            push, dtype = jax.linearize(call, x)[1], x.dtype
+            colors, sources, vertices, targets, lines = columns, inputs, self.cols, outputs, self.rows
         else:
-            values = flat.reverse(rows)[rows[self.rows], self.cols]
+            y, pull = jax.vjp(call, x)
+            push, dtype = (lambda seed: pull(seed)[0]), y.dtype
+            colors, sources, vertices, targets, lines = rows, outputs, self.rows, inputs, self.cols
+        push = jax.jit(jax.vmap(push))
+        products = [np.zeros((0, len(targets)), np.float32)]
+        for first in range(0, int(colors.max(initial=-1)) + 1, _COLORS_AT_ONCE):
+            seeds = np.arange(first, first + _COLORS_AT_ONCE)[:, None] == colors[sources]
+            products.append(np.asarray(push(jax.numpy.asarray(seeds, dtype))))
+        values = np.concatenate(products)[colors[vertices], np.searchsorted(targets, lines)]
         return self._scipy(values) if format == "scipy" else self._bcoo(values)
 
     def _scipy(self, values: Any) -> Any:
@@ -249,92 +258,37 @@ def _coloring(lines: Any, vertices: Any, count: int) -> Any:
     return colors
 
 
-class _Flat:
-    """A function from the vector of all numbers of some arguments to that of all numbers of the result."""
+def _vectors(jax: Any, f: Callable[..., Any], args: Sequence[Any], argnums: Sequence[int]) -> Any:
+    """f from the vector of all real numbers of some arguments to that of the result.
 
-    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], argnums: tuple[int, ...]) -> None:
-        self._jax = importlib.import_module("jax")
-        jax, jnp = self._jax, self._jax.numpy
-        leaves, tree = jax.tree_util.tree_flatten([args[n] for n in argnums])
-        self._leaves = [jnp.asarray(x) for x in leaves]
-        if any(jnp.iscomplexobj(x) for x in self._leaves):
-            raise Error("jacobian() is of real numbers, and an argument is complex")
-        self._varied = [i for i, x in enumerate(self._leaves) if jnp.issubdtype(x.dtype, jnp.floating)]
+    Returns it, the vector, which elements of the arguments and of the result these are, and the numbers of
+    all.
+    """
+    ravel = importlib.import_module("jax.flatten_util").ravel_pytree
+    leaves, tree = jax.tree_util.tree_flatten([args[n] for n in argnums])
+    if any(jax.numpy.iscomplexobj(x) for x in leaves):
+        raise Error("jacobian() is of real numbers, and an argument is complex")
+    x, unravel = ravel([leaf for leaf in leaves if _is_real(jax, leaf)])
 
-        def call(*varied: Any) -> list[Any]:
-            every = list(self._leaves)
-            for i, x in zip(self._varied, varied):
-                every[i] = x
-            given = list(args)
-            for n, value in zip(argnums, tree.unflatten(every)):
-                given[n] = value
-            return list(jax.tree_util.tree_leaves(f(*given)))
+    def call(x: Any, *, is_whole: bool = False) -> Any:
+        real = iter(unravel(x))
+        given = dict(zip(argnums, tree.unflatten([next(real) if _is_real(jax, v) else v for v in leaves])))
+        found = jax.tree_util.tree_leaves(f(*(given.get(n, arg) for n, arg in enumerate(args))))
+        return found if is_whole else ravel([y for y in found if _is_real(jax, y)])[0]
 
-        self._call = call
-        self._primals = [self._leaves[i] for i in self._varied]
-        self._outputs = jax.eval_shape(call, *self._primals)
-        self.num_inputs = sum(int(x.size) for x in self._leaves)
-        self.num_outputs = sum(int(np.prod(x.shape)) for x in self._outputs)
+    results = jax.eval_shape(lambda x: call(x, is_whole=True), x)
+    inputs, outputs = (
+        np.repeat([_is_real(jax, v) for v in a], [_size(v) for v in a]) for a in (leaves, results)
+    )
+    return call, x, np.flatnonzero(inputs), np.flatnonzero(outputs), (len(outputs), len(inputs))
 
-    def forward(self, colors: Any) -> Any:
-        """For each colour the sum of the Jacobian's columns that have it: [colours, outputs]."""
-        _, linear = self._jax.linearize(self._call, *self._primals)
-        real = [i for i, x in enumerate(self._outputs) if self._is_real(x)]
-        return self._by_color(
-            lambda *seeds: [linear(*seeds)[i] for i in real],
-            colors,
-            (self._leaves, self._varied),
-            (self._outputs, real),
-        )
 
-    def reverse(self, colors: Any) -> Any:
-        """For each colour the sum of the Jacobian's rows that have it: [colours, inputs]."""
-        real = [i for i, x in enumerate(self._outputs) if self._is_real(x)]
-        _, pull = self._jax.vjp(lambda *xs: [self._call(*xs)[i] for i in real], *self._primals)
-        return self._by_color(
-            lambda *seeds: list(pull(list(seeds))),
-            colors,
-            (self._outputs, real),
-            (self._leaves, self._varied),
-        )
+def _is_real(jax: Any, x: Any) -> bool:
+    return bool(jax.numpy.issubdtype(jax.numpy.result_type(x), np.floating))
 
-    def _is_real(self, x: Any) -> bool:
-        return bool(self._jax.numpy.issubdtype(x.dtype, self._jax.numpy.floating))
 
-    def _by_color(
-        self,
-        linear: Callable[..., Any],
-        colors: Any,
-        source: tuple[Sequence[Any], Sequence[int]],
-        target: tuple[Sequence[Any], Sequence[int]],
-    ) -> Any:
-        """`linear` of the sum of the unit vectors of each colour, as one matrix with a row for each colour.
-
-        It is a function from some of the arrays of `source` to some of those of `target`: all arrays, and
-        which.
-        """
-        jnp = self._jax.numpy
-        (sources, varied), (targets, found_of) = source, target
-        count = int(colors.max(initial=-1)) + 1
-        starts = np.cumsum([0, *(int(np.prod(x.shape)) for x in sources)])
-        ends = np.cumsum([0, *(int(np.prod(x.shape)) for x in targets)])
-        dtype = jnp.result_type(np.float32, *(targets[i].dtype for i in found_of))
-        found = np.zeros((count, ends[-1]), dtype)
-        push = self._jax.jit(self._jax.vmap(linear))
-        step = 64
-        for first in range(0, count, step):
-            wanted = np.arange(first, min(first + step, count))[:, None]
-            seeds = [
-                jnp.asarray(wanted == colors[starts[i] : starts[i + 1]], sources[i].dtype).reshape(
-                    len(wanted), *sources[i].shape
-                )
-                for i in varied
-            ]
-            for i, y in zip(found_of, push(*seeds)):
-                found[first : first + len(wanted), ends[i] : ends[i + 1]] = np.asarray(y).reshape(
-                    len(wanted), -1
-                )
-        return found
+def _size(x: Any) -> int:
+    return int(np.prod(np.shape(x), dtype=np.int64))
 
 
 __all__ = ["Sparsity", "hessian_sparsity", "jacobian_sparsity"]
