@@ -8,10 +8,22 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from ._load import load
 from ._native import Computation, Error, Indexing, IndexingMap, Module, OperandIndexing
+
+
+class _Later:
+    """A module that is imported when something of it is needed."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(self._name), name)
+
+
+np: Any = _Later("numpy")
+jax: Any = _Later("jax")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +48,6 @@ class Leaf:
     @property
     def is_differentiable(self) -> bool:
         """Whether JAX differentiates by it: its elements are real floating point numbers."""
-        jax = importlib.import_module("jax")
         return bool(jax.dtypes.issubdtype(self.dtype, np.floating))
 
 
@@ -107,7 +118,6 @@ def trace(
     """
     if not callable(f):
         raise TypeError(f"a function is needed, not {type(f).__name__}")
-    jax = importlib.import_module("jax")
     jitted: Any = f if hasattr(f, "lower") else jax.jit(f)
     lowered = jitted.lower(*args)
     module = load(lowered.compile() if optimized else lowered)
@@ -120,10 +130,10 @@ def trace(
         raise Error(
             f"the module yields {len(module.entry.root.shape.leaves)} arrays, and the function {len(leaves)}"
         )
-    return Program(module, _arguments(jax, f, args, module), leaves, tree, assume_finite)
+    return Program(module, _arguments(f, args, module), leaves, tree, assume_finite)
 
 
-def _arguments(jax: Any, f: Callable[..., Any], args: Sequence[Any], module: Module) -> tuple[Leaf, ...]:
+def _arguments(f: Callable[..., Any], args: Sequence[Any], module: Module) -> tuple[Leaf, ...]:
     named = list(_named(f, args))
     flat: list[tuple[str, int, Any]] = []
     for position, (name, value) in enumerate(named):

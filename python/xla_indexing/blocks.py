@@ -8,11 +8,9 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from ._load import load
 from ._native import CheckedAlias, Error, Module
-from ._program import Leaf, Program, trace
+from ._program import Leaf, Program, jax, np, trace
 from .dependence import Undecided
 
 _MOST_POINTS = 2**22  # of a grid
@@ -122,7 +120,6 @@ def check_pallas_call(f: Callable[..., Any], *args: Any) -> list[BlockCheck]:
 
     Error where f makes no pallas_call, and for index maps and grids that depend on values.
     """
-    jax = importlib.import_module("jax")
     found: list[BlockCheck] = []
     for equation in _pallas_calls(jax.make_jaxpr(f)(*args).jaxpr):
         mapping = equation.params["grid_mapping"]
@@ -177,7 +174,6 @@ def _evaluate(index_map: Callable[..., Any], points: Any, rank: int) -> Any:
     """The results of an index map at all points of a grid: int64 [rank, points]."""
     count = points.shape[1]
     try:
-        jax = importlib.import_module("jax")
         found = jax.jit(jax.vmap(index_map, axis_size=count, in_axes=0))(*points.astype(np.int32))
         results = list(found) if isinstance(found, (tuple, list)) else [found]
     except Exception as error:  # It may ask for the value of an index, as `if` does.
@@ -277,12 +273,11 @@ def may_donate(f: Callable[..., Any], *args: Any) -> list[Donation]:
             print(donation)
 
     """
-    jax = importlib.import_module("jax")
     jitted: Any = f if hasattr(f, "lower") else jax.jit(f)
     program = trace(jitted, args)
     lowered = jitted.lower(*args)
     compiled = load(lowered.compile())
-    donated = _donated(jax, lowered, program)
+    donated = _donated(lowered, program)
     names = {name: i for i, name in enumerate(compiled.argument_names) if name is not None}
     aliases: dict[int, list[CheckedAlias]] = {}
     for alias in compiled.aliases():
@@ -301,7 +296,7 @@ def may_donate(f: Callable[..., Any], *args: Any) -> list[Donation]:
     return found
 
 
-def _donated(jax: Any, lowered: Any, program: Program) -> set[str]:
+def _donated(lowered: Any, program: Program) -> set[str]:
     infos = [x for x in jax.tree_util.tree_leaves(lowered.args_info) if hasattr(x, "donated")]
     if len(infos) != len(program.arguments):
         # Static arguments have none; those that are left are in the order of the parameters.

@@ -11,10 +11,8 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ._native import Error, IndexingMap
-from ._program import Leaf, Link, Program, reads_of, trace, why_not_exact, with_constraint
+from ._program import Leaf, Link, Program, np, reads_of, trace, why_not_exact, with_constraint
 
 
 class Undecided(Error):
@@ -369,7 +367,7 @@ class Dependence:
 
 @dataclasses.dataclass(frozen=True)
 class ByElement:
-    """Answers for elements of an array: `[index]` takes what numpy does, and raises IndexError as numpy does."""
+    """Answers for elements of an array: `[index]` takes what numpy takes, and raises what it raises."""
 
     _find: Callable[[Any], Any]
 

@@ -8,10 +8,8 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ._native import Error
-from ._program import Leaf, for_any_value, trace, why_not_exact
+from ._program import Leaf, for_any_value, jax, np, trace, why_not_exact
 
 _MOST_ENTRIES = 2**30
 _COLORS_AT_ONCE = 64
@@ -96,9 +94,8 @@ class Sparsity:
             raise Error(f"format is {format!r}, and has to be 'scipy' or 'bcoo'")
         columns, rows = self._colorings
         by_columns = mode == "forward" or (mode == "auto" and columns.max(initial=-1) <= rows.max(initial=-1))
-        jax = importlib.import_module("jax")
         given = args or self._arguments
-        call, x, inputs, outputs, shape = _vectors(jax, self._function, given, self._argnums)
+        call, x, inputs, outputs, shape = _vectors(self._function, given, self._argnums)
         if shape != self.shape:
             raise Error(f"the Jacobian is {shape[0]} x {shape[1]}, and the pattern {self.shape}")
         if by_columns:
@@ -125,10 +122,9 @@ class Sparsity:
 
     def _bcoo(self, values: Any) -> Any:
         sparse = importlib.import_module("jax.experimental.sparse")
-        jnp = importlib.import_module("jax.numpy")
         indices = np.stack([self.rows, self.cols], axis=1).astype(np.int32)
         return sparse.BCOO(
-            (jnp.asarray(values), jnp.asarray(indices)),
+            (jax.numpy.asarray(values), jax.numpy.asarray(indices)),
             shape=self.shape,
             indices_sorted=True,
             unique_indices=True,
@@ -195,7 +191,7 @@ def hessian_sparsity(
         xi.hessian_sparsity(lambda x: jnp.sum(x[1:] * x[:-1]), jnp.ones(9))
     """
     numbers = _argnums(argnums, len(args))
-    gradient = importlib.import_module("jax").grad(f, argnums=numbers)
+    gradient = jax.grad(f, argnums=numbers)
     found = jacobian_sparsity(
         gradient, *args, argnums=numbers, optimized=optimized, assume_finite=assume_finite
     )
@@ -258,7 +254,7 @@ def _coloring(lines: Any, vertices: Any, count: int) -> Any:
     return colors
 
 
-def _vectors(jax: Any, f: Callable[..., Any], args: Sequence[Any], argnums: Sequence[int]) -> Any:
+def _vectors(f: Callable[..., Any], args: Sequence[Any], argnums: Sequence[int]) -> Any:
     """f from the vector of all real numbers of some arguments to that of the result.
 
     Returns it, the vector, which elements of the arguments and of the result these are, and the numbers of
@@ -268,22 +264,20 @@ def _vectors(jax: Any, f: Callable[..., Any], args: Sequence[Any], argnums: Sequ
     leaves, tree = jax.tree_util.tree_flatten([args[n] for n in argnums])
     if any(jax.numpy.iscomplexobj(x) for x in leaves):
         raise Error("jacobian() is of real numbers, and an argument is complex")
-    x, unravel = ravel([leaf for leaf in leaves if _is_real(jax, leaf)])
+    x, unravel = ravel([leaf for leaf in leaves if _is_real(leaf)])
 
     def call(x: Any, *, is_whole: bool = False) -> Any:
         real = iter(unravel(x))
-        given = dict(zip(argnums, tree.unflatten([next(real) if _is_real(jax, v) else v for v in leaves])))
+        given = dict(zip(argnums, tree.unflatten([next(real) if _is_real(v) else v for v in leaves])))
         found = jax.tree_util.tree_leaves(f(*(given.get(n, arg) for n, arg in enumerate(args))))
-        return found if is_whole else ravel([y for y in found if _is_real(jax, y)])[0]
+        return found if is_whole else ravel([y for y in found if _is_real(y)])[0]
 
     results = jax.eval_shape(lambda x: call(x, is_whole=True), x)
-    inputs, outputs = (
-        np.repeat([_is_real(jax, v) for v in a], [_size(v) for v in a]) for a in (leaves, results)
-    )
+    inputs, outputs = (np.repeat([_is_real(v) for v in a], [_size(v) for v in a]) for a in (leaves, results))
     return call, x, np.flatnonzero(inputs), np.flatnonzero(outputs), (len(outputs), len(inputs))
 
 
-def _is_real(jax: Any, x: Any) -> bool:
+def _is_real(x: Any) -> bool:
     return bool(jax.numpy.issubdtype(jax.numpy.result_type(x), np.floating))
 
 
