@@ -243,6 +243,33 @@ def test_a_value_of_an_argument_may_be_any() -> None:
         xi.assert_causal(Lowered(), jnp.ones(7), jnp.zeros((7, 1), jnp.int32), axis=0, argnums=0)
 
 
+def test_values_that_do_not_matter_are_no_excuse() -> None:
+    def f(x: Any, keys: Any) -> Any:
+        row = lax.dynamic_slice(x, (jnp.argmax(keys), 0, 0), (1, 7, 3))
+        return row[:, ::-1]
+
+    [read] = xi.analyze(f, X, jnp.ones(2), optimized=False).entry.indexing()[0].maps
+    assert read.map.runtime_variables
+    with pytest.raises(xi.Violation):
+        xi.assert_causal(f, X, jnp.ones(2), argnums=0)
+    xi.assert_causal(lambda x, keys: f(x, keys)[:, ::-1], X, jnp.ones(2), argnums=0)
+
+
+def test_over_approximate_maps_prove_and_do_not_refute() -> None:
+    def called_back(x: Any) -> Any:
+        return jax.pure_callback(
+            lambda x: x, jax.ShapeDtypeStruct(x.shape, x.dtype), x, vmap_method="sequential"
+        )
+
+    with pytest.raises(xi.Undecided, match="over-approximate"):
+        xi.assert_causal(called_back, X)
+    with pytest.raises(xi.Violation):  # one exact map is enough
+        xi.assert_causal(lambda x: (called_back(x), x[:, ::-1]), X)
+    with pytest.raises(xi.Undecided):
+        xi.assert_causal(lambda x: (called_back(x), x), X)
+    xi.assert_causal(lambda x: (called_back(x), x), X, outnums=1)
+
+
 # --- A deep model ---
 
 

@@ -202,6 +202,17 @@ def test_hessians_of_several_arguments() -> None:
     assert pattern.toarray().tolist() == (np.eye(6, k=3) + np.eye(6, k=-3)).astype(bool).tolist()
 
 
+def test_derivatives_of_ones_own_need_not_be_symmetric() -> None:
+    @jax.custom_vjp
+    def f(x: Any) -> Any:
+        return x[0] * x[1]
+
+    f.defvjp(lambda x: (f(x), x), lambda x, g: (g * jnp.stack([x[1] ** 2, 0 * x[1]]),))
+    pattern, right = xi.hessian_sparsity(f, jnp.ones(2)), jax.jacrev(jax.grad(f))(jnp.ones(2))
+    assert right.tolist() == [[0, 2], [0, 0]]
+    assert not ((right != 0) & ~pattern.toarray()).any()
+
+
 # --- Programs and errors ---
 
 DIFFERENTIABLE = ["einsum"]

@@ -85,7 +85,7 @@ def test_indices_that_are_computed(optimized: bool) -> None:
         lambda t: t[::-1] + 1,
         lambda t: jnp.where(t > 2, 2 * t, 19 - t),
         lambda t: jnp.clip(jnp.concatenate([t[2:], t[:2]]) - 5, 0, 10),
-        lambda t: jnp.abs(t.reshape(2, 2).T.reshape(-1)) * 2,
+        lambda t: jnp.abs(t.reshape(2, 2, 1).transpose(1, 2, 0).reshape(-1)) * 2,
     ):
         entry = entry_of(lambda table, tok, index=index: table[index(tok)], table, tok, optimized=optimized)
         rows, elements = entry.reads([[i, 1] for i in range(4)], arguments={"tok": given})

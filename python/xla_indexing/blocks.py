@@ -342,6 +342,3 @@ def _of_kept(leaf: Leaf, program: Program) -> Donation:
     answer = "undecided" if undecided else "impossible"
     pair = (undecided or pairs)[0]
     return Donation(leaf.name, answer, (), f"result {pair.output_leaf}: {pair.safety}")
-
-
-__all__ = ["BlockCheck", "Donation", "check_blocks", "check_pallas_call", "may_donate"]

@@ -254,7 +254,8 @@ def _needed_values(link: Link, bad: IndexingMap, point: Sequence[int]) -> str:
         at = [by_name[v.name] for v in used]
         n, s = variable.map.num_dimensions, variable.map.num_range_variables
         where = variable.map.evaluate(at[:n], at[n : n + s], at[n + s :])
-        is_argument = variable.owner.parameter_number is not None and not variable.call_path
+        owner = variable.owner
+        is_argument = owner.parameter_number is not None and owner.computation.is_entry
         if (
             not is_argument
             or variable.apply(value) != value
@@ -281,8 +282,8 @@ def _is_there_for_all_values(read: IndexingMap, point: Sequence[int]) -> bool:
         box.append(f"{v.name} in [{v.lower}, {v.upper}]")
     for c in read.constraints:
         ends = [
-            None if c.bounds.lower is None else f"{c.expression} in [{-(2**40)}, {c.bounds.lower - 1}]",
-            None if c.bounds.upper is None else f"{c.expression} in [{c.bounds.upper + 1}, {2**40}]",
+            None if c.bounds.lower is None else f"{c.expression} in [{-(2**62)}, {c.bounds.lower - 1}]",
+            None if c.bounds.upper is None else f"{c.expression} in [{c.bounds.upper + 1}, {2**62}]",
         ]
         for outside in ends:
             if outside and not IndexingMap(f"{head} -> (), domain: {', '.join([*box, outside])}").is_empty():
@@ -463,16 +464,3 @@ def receptive_field(
     found = depends(f, *args, optimized=optimized, assume_finite=assume_finite)
     leaf = found._program.argument(argument)
     return found.fields(element, output)[leaf.name]
-
-
-__all__ = [
-    "ByElement",
-    "Dependence",
-    "ReceptiveField",
-    "Undecided",
-    "Violation",
-    "assert_causal",
-    "assert_independent",
-    "depends",
-    "receptive_field",
-]

@@ -184,20 +184,16 @@ def hessian_sparsity(
     """Which entries of the Hessian of a function with a scalar result may be non-zero: those of its
     gradient's Jacobian.
 
-    Rows and columns are both the elements of the arguments `argnums`, as jacobian_sparsity() has them. An
-    entry of which the one across the diagonal is zero is zero too. `jacobian()` of what is returned is the
-    Hessian.
+    Rows and columns are both the elements of the arguments `argnums`, as jacobian_sparsity() has them. `jacobian()`
+    of what is returned is the Hessian.
 
         xi.hessian_sparsity(lambda x: jnp.sum(x[1:] * x[:-1]), jnp.ones(9))
     """
     numbers = _argnums(argnums, len(args))
     gradient = jax.grad(f, argnums=numbers)
-    found = jacobian_sparsity(
+    return jacobian_sparsity(
         gradient, *args, argnums=numbers, optimized=optimized, assume_finite=assume_finite
     )
-    width = max(found.shape[1], 1)
-    both = np.intersect1d(found.rows * width + found.cols, found.cols * width + found.rows)
-    return dataclasses.replace(found, rows=both // width, cols=both % width)
 
 
 def _argnums(argnums: int | Sequence[int], count: int) -> tuple[int, ...]:
@@ -283,6 +279,3 @@ def _is_real(x: Any) -> bool:
 
 def _size(x: Any) -> int:
     return int(np.prod(np.shape(x), dtype=np.int64))
-
-
-__all__ = ["Sparsity", "hessian_sparsity", "jacobian_sparsity"]
