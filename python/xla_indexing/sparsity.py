@@ -184,8 +184,8 @@ def hessian_sparsity(
     """Which entries of the Hessian of a function with a scalar result may be non-zero: those of its
     gradient's Jacobian.
 
-    Rows and columns are both the elements of the arguments `argnums`, as jacobian_sparsity() has them. `jacobian()`
-    of what is returned is the Hessian.
+    Rows and columns are both the elements of the arguments `argnums`, as jacobian_sparsity() has them.
+    `jacobian()` of what is returned is the Hessian.
 
         xi.hessian_sparsity(lambda x: jnp.sum(x[1:] * x[:-1]), jnp.ones(9))
     """
