@@ -290,17 +290,12 @@ def deep_model(x: Any, weights: Any) -> Any:
     return x
 
 
-def test_a_deep_model_is_proven_in_a_second() -> None:
+def test_a_deep_model_is_proven_in_moments() -> None:
     x, weights = jax.ShapeDtypeStruct((8, 16, 32), jnp.float32), [jnp.ones((32, 32))] * 12
-    lowered = jax.jit(deep_model).lower(x, weights)
-    start = time.perf_counter()
-    for entry in xi.load(lowered).entry.indexing():
-        assert entry.maps
-    loading = time.perf_counter() - start
     start = time.perf_counter()
     xi.assert_causal(jax.jit(deep_model), x, weights, argnums=0)
     xi.assert_independent(jax.jit(deep_model), x, weights, argnums=0)
-    assert time.perf_counter() - start < 20 + 3 * loading  # of a machine that does other things
+    assert time.perf_counter() - start < 20  # about one, on a machine that does nothing else
 
 
 # --- Masks that are decided ---
