@@ -139,7 +139,9 @@ def _arguments(f: Callable[..., Any], args: Sequence[Any], module: Module) -> tu
     for position, (name, value) in enumerate(named):
         for path, leaf in jax.tree_util.tree_flatten_with_path(value)[0]:
             flat.append((name + jax.tree_util.keystr(path), position, leaf))
-    arrays = [(name, position, jax.typeof(x)) for name, position, x in flat if _is_array(x)]
+    flat = [part for part in flat if _is_array(part[2])]
+    types = jax.eval_shape(lambda *values: values, *(x for _, _, x in flat))
+    arrays = [(name, position, kind) for (name, position, _), kind in zip(flat, types)]
     numbers = {name: i for i, name in enumerate(module.argument_names) if name is not None}
     if not set(module.argument_names) <= {name for name, _, _ in arrays}:
         if len(module.argument_names) != len(arrays):
