@@ -449,14 +449,17 @@ TEST_F(LoopReasonsTest, MapsThatComeAgainAreFollowedWithoutEnd) {
   }
 }
 
-// Maps that have no closed form: an array is turned round as a whole, and in two parts of different sizes.
+// Maps that have no closed form: an array is turned round as a whole, and in three parts of different
+// sizes.
 TEST_F(LoopReasonsTest, NameKnownNumbersThatAreTakenForAny) {
   const std::string text = CountedLoop(
       "f32[640]", "f32[4]",
-      "a = f32[401] slice(x), slice={[0:401]}\n b = f32[239] slice(x), slice={[401:640]}\n"
-      "ra = f32[401] reverse(a), dimensions={0}\n rb = f32[239] reverse(b), dimensions={0}\n"
-      "c = f32[640] concatenate(ra, rb), dimensions={0}\n"
-      "d = f32[640] reverse(x), dimensions={0}\n v = f32[640] add(c, d)",
+      "a = f32[101] slice(x), slice={[0:101]}\n b = f32[239] slice(x), slice={[101:340]}\n"
+      "c = f32[300] slice(x), slice={[340:640]}\n"
+      "ra = f32[101] reverse(a), dimensions={0}\n rb = f32[239] reverse(b), dimensions={0}\n"
+      "rc = f32[300] reverse(c), dimensions={0}\n"
+      "e = f32[640] concatenate(ra, rb, rc), dimensions={0}\n"
+      "d = f32[640] reverse(x), dimensions={0}\n v = f32[640] add(e, d)",
       "v", "y", 100);
   EXPECT_EQ(Reason(text, 1, 1), "whole leaf: the maps of w are too many");
 }

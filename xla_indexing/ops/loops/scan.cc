@@ -10,9 +10,8 @@
 // about, at its step, or with a carry at the end of the loop that is near; they end with a slice of the *far* arrays, at
 // any step, or with a carry at the other end. From output to input outputs are near, inputs far.
 //
-// Where there is no closed form, f is composed step by step, backwards from where the ways begin, in
-// up to kMaxStepsOneByOne steps; what is further away is whole slices, over-approximate. Values
-// inside f are of one step, and are taken for any of their values, over-approximate.
+// Where there is no closed form, all that is a step or more away is whole slices, over-approximate.
+// Values inside f are of one step, and are taken for any of their values, over-approximate.
 //
 // Example: a cumulative sum, o[t] = c' = x[t] + c. From o[d0] at time d0 + 1 a step leads to x[d0]
 // and to c at time d0, from where the ways lead to c at all earlier times and, each by one step
@@ -43,10 +42,6 @@ namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
-
-constexpr int64_t kMaxStepsOneByOne = 64;
-constexpr size_t kMaxMapsOfLeaf = 16;
-constexpr int64_t kMaxComposedForLeaf = 4096;
 
 // `map`, which has no runtime variables, with these results, and with more ranges and constraints.
 OperandIndexing WithResults(const OperandIndexing& map, llvm::ArrayRef<AffineExpr> results,
@@ -136,18 +131,7 @@ class ScanSteps : public LoopSteps {
     const LeafSets start = Start(near);
     if (std::optional<LeafSets> ways = AllWays(*this, start)) return *std::move(ways);
     LeafSets ways = start;
-    LeafSets here = start;
-    int64_t composed = 0;
-    for (int64_t step = 1; step <= steps_ && !here.empty(); ++step) {
-      std::optional<LeafSets> next;
-      if (step <= kMaxStepsOneByOne) next = OneStep(here, &composed);
-      if (!next) {
-        AddWholeSlices(near, step, &ways);
-        break;
-      }
-      here = *std::move(next);
-      for (const auto& [leaf, set] : here) ways[leaf].Add(set);
-    }
+    AddWholeSlices(near, &ways);
     return ways;
   }
 
@@ -192,33 +176,9 @@ class ScanSteps : public LoopSteps {
     return WithResults(map, results, more_ranges, std::move(within_loop));
   }
 
-  // Where a step leads from `here`; nothing where that is too many maps.
-  std::optional<LeafSets> OneStep(const LeafSets& here, int64_t* composed) const {
-    LeafSets next;
-    for (const auto& [leaf, set] : here) {
-      for (const auto& [to, maps] : TimedStepsOf(leaf)) {
-        *composed += static_cast<int64_t>(set.size() * maps.size());
-        if (*composed > kMaxComposedForLeaf) return std::nullopt;
-        for (const OperandIndexing& first : set) {
-          for (const OperandIndexing& second : maps) {
-            std::optional<OperandIndexing> both = ComposeTimed(first, second);
-            if (!both) return std::nullopt;
-            next[to].Add(*std::move(both));
-          }
-        }
-      }
-    }
-    std::erase_if(next, [](const auto& place) { return place.second.empty(); });
-    for (auto& [leaf, set] : next) {
-      set.Simplify();
-      if (set.size() > kMaxMapsOfLeaf) return std::nullopt;
-    }
-    return next;
-  }
-
-  // Adds all slices and carries that are so many steps away from where ways from a near leaf of the
-  // scan begin, or more.
-  void AddWholeSlices(int64_t near, int64_t steps, LeafSets* ways) const {
+  // Adds all slices and carries that are a step or more away from where ways from a near leaf of the
+  // scan begin.
+  void AddWholeSlices(int64_t near, LeafSets* ways) const {
     const std::string why =
         absl::StrCat("whole slices: the maps of ", loop_.name(), " are too many");
     const std::optional<int64_t> devices = DevicesAcrossWhich(Function());
@@ -235,7 +195,7 @@ class ScanSteps : public LoopSteps {
           mlir::getAffineSymbolExpr(whole.map().num_ranges(), build_.mlir_context);
       const int64_t to = leaf < far_ ? carries_ + near_ + leaf : leaf - far_;
       (*ways)[to].Add(
-          AfterSteps(whole, begin, number, to, Variable{Interval::Closed(steps, steps_), {}}));
+          AfterSteps(whole, begin, number, to, Variable{Interval::Closed(1, steps_), {}}));
     }
   }
 

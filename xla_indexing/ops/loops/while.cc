@@ -45,32 +45,18 @@ OperandIndexingSet ToCondition(const LoopBody& body, const LeafSets& sets, const
 }
 
 // Forwards from an array of shape `from` to the scalar that the condition yields, at whichever
-// iteration. `all` is where all iterations lead, which any number does where none is known.
+// iteration.
 OperandIndexingSet ReachOfCondition(const LoopBody& body, const LeafSets& start,
-                                    const LeafSets& all, const Shape& from) {
+                                    const Shape& from) {
   if (!llvm::any_of(start, [&](const auto& place) { return body.LeadsToCondition(place.first); })) {
     return {};
   }
-  if (body.IsBeyondClosing()) return ToCondition(body, all, from);
-  if (std::optional<OperandIndexingSet> closed = ReachOfConditionInClosedForm(body, start)) {
-    return *std::move(closed);
-  }
-  if (!body.count()) return ToCondition(body, all, from);
-  IterationComposer composer(body);
-  LeafSets sets = start;
-  OperandIndexingSet reached = ToCondition(body, sets, from);
-  for (int64_t k = 0; k < *body.count(); ++k) {
-    LeafSets next;
-    if (k < kMaxSingleIterations) next = composer.Through(sets, from, body.IterationOf(k));
-    if (k >= kMaxSingleIterations || composer.IsTooMuch(next)) {
-      return ToCondition(body, AnyIterations(body, start, from).sets, from);
+  if (!body.IsBeyondClosing()) {
+    if (std::optional<OperandIndexingSet> closed = ReachOfConditionInClosedForm(body, start)) {
+      return *std::move(closed);
     }
-    if (!composer.depends_on_number() && next == sets) break;
-    sets = std::move(next);
-    reached.Add(ToCondition(body, sets, from));
   }
-  reached.Simplify();
-  return reached;
+  return ToCondition(body, ReachableLeaves(body, start, from), from);
 }
 
 LeafSets FindReadByCondition(const LoopBody& body) {
@@ -80,27 +66,11 @@ LeafSets FindReadByCondition(const LoopBody& body) {
     }
   }
   const HloComputation& condition = *body.loop().while_condition();
-  const Shape& decision = condition.root_instruction()->shape();
   LeafSets reads;
   for (const IndexingEntry& entry : body.build().ReadOf(body.Called(condition), 0)) {
-    OperandIndexingSet& set = reads[entry.operand_leaf];
-    set.Add(body.InAnyIteration(entry.indexing));
-    set.Simplify();
+    reads[entry.operand_leaf].Add(entry.indexing);
   }
-  if (!body.count() || *body.count() > kMaxSingleIterations || body.IsBeyondClosing()) {
-    return AnyIterations(body, reads, decision).sets;
-  }
-  IterationComposer composer(body);
-  LeafSets all = reads;
-  for (int64_t k = 0; k < *body.count(); ++k) {
-    LeafSets next = composer.Through(all, decision, body.IterationOf(k));
-    AddAll(body, reads, &next);
-    if (composer.IsTooMuch(next)) return AnyIterations(body, reads, decision).sets;
-    const bool is_stable = !composer.depends_on_number() && next == all;
-    all = std::move(next);
-    if (is_stable) break;
-  }
-  return all;
+  return ReachableLeaves(body, reads, condition.root_instruction()->shape());
 }
 
 // Backwards from the scalar that the condition yields, at whichever iteration.
@@ -193,7 +163,7 @@ void WhileInputToOutput(BuildContext& build, int64_t operand, int64_t operand_le
   const LeafSets start = {{operand_leaf, identity}};
   auto [reached, are_whole_leaves] = AllIterations(body, start, from);
   // What the condition reads reaches every leaf that changes.
-  const OperandIndexingSet to_scalar = ReachOfCondition(body, start, reached, from);
+  const OperandIndexingSet to_scalar = ReachOfCondition(body, start, from);
   const bool adds_to_whole = AddToWholeLeaf(to_scalar);
   for (const int64_t leaf : body.ChangedLeaves()) {
     if (to_scalar.empty()) break;

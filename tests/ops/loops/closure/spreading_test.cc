@@ -25,7 +25,7 @@
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
-#include "xla_indexing/ops/loops/closure/alternation.h"
+#include "xla_indexing/ops/loops/closure/powers.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -68,7 +68,7 @@ class SpreadingTest : public MapPairsTest {
     MapPairs together = MapPairsOf(spread->powers);
     for (const OperandIndexing& other : spread->others) AddMapPairs(other.map(), &together);
     EXPECT_EQ(ClosureOf(together), closure) << absl::StrJoin(texts, "\n");
-    const std::optional<OperandIndexingSet> closed = CloseByAlternation(pieces);
+    const std::optional<OperandIndexingSet> closed = AllPowersOf(all);
     if (closed) {
       ++closed_;
       EXPECT_EQ(MapPairsOf(*closed), closure) << absl::StrJoin(texts, "\n");

@@ -168,12 +168,6 @@ bool LoopBody::IsBeyondClosing() const {
   return *memo_.is_beyond_closing;
 }
 
-std::string LoopBody::WhyAnyNumber() const {
-  return *count() > kMaxSingleIterations
-             ? absl::StrCat("it has ", *count(), " iterations, more than ", kMaxSingleIterations)
-             : absl::StrCat("the maps of all ", *count(), " iterations are too many");
-}
-
 std::string LoopBody::WhyAnyValue(const RuntimeVarIndexing& value) const {
   const std::string any = absl::StrCat("values that differ from iteration to iteration of ",
                                        loop_.name(), " are taken for any");
@@ -344,38 +338,25 @@ OperandIndexingSet LoopBody::TimedCondition(const OperandIndexingSet& maps, bool
   return Timed(maps, to_state ? TimeAt::kResult : TimeAt::kDimension);
 }
 
-OperandIndexingSet LoopBody::WithTime(const OperandIndexing& map) const {
-  return Timed(OperandIndexingSet(map), TimeAt::kResult);
-}
-
-OperandIndexingSet LoopBody::AtIteration(const OperandIndexingSet& timed,
-                                         std::optional<int64_t> iteration,
-                                         bool* depends_on_number) const {
-  OperandIndexingSet resolved;
-  for (const OperandIndexing& map : timed) {
-    // A map may be there at some times only.
-    bool depends = !map.IsUnknown() && map.map().dims()[0].bounds != Times();
-    OperandIndexing without =
-        DropTime(map, iteration ? Interval::Point(*iteration) : Interval::All(), 1, &depends);
-    if (depends && iteration) *depends_on_number = true;
-    if (depends && !iteration) {
-      without.Weaken(ExactnessLabel::OverApproximate(
-          absl::StrCat("values that differ from iteration to iteration of ", loop_.name(),
-                       " are taken for any", count() ? absl::StrCat(": ", WhyAnyNumber()) : "")));
-    }
-    without.Simplify();
-    resolved.Add(std::move(without));
-  }
-  return resolved;
-}
-
 OperandIndexingSet LoopBody::InAnyIteration(const OperandIndexingSet& maps) const {
   OperandIndexingSet resolved;
-  bool depends_on_number = false;
   for (const OperandIndexing& map : maps) {
-    resolved.Add(map.bindings().empty()
-                     ? OperandIndexingSet(map)
-                     : AtIteration(WithTime(map), std::nullopt, &depends_on_number));
+    if (map.bindings().empty()) {
+      resolved.Add(map);
+      continue;
+    }
+    for (const OperandIndexing& timed : Timed(OperandIndexingSet(map), TimeAt::kResult)) {
+      // A map may be there at some times only.
+      bool depends = !timed.IsUnknown() && timed.map().dims()[0].bounds != Times();
+      OperandIndexing without = DropTime(timed, Interval::All(), 1, &depends);
+      if (depends) {
+        without.Weaken(ExactnessLabel::OverApproximate(
+            absl::StrCat("values that differ from iteration to iteration of ", loop_.name(),
+                         " are taken for any")));
+      }
+      without.Simplify();
+      resolved.Add(std::move(without));
+    }
   }
   return resolved;
 }

@@ -47,9 +47,6 @@
 
 namespace xla_indexing::internal {
 
-// More iterations than this are not composed one by one.
-inline constexpr int64_t kMaxSingleIterations = 256;
-
 class LoopBody : public LoopSteps {
  public:
   // Requires build.options.computations; keeps a reference to `build`.
@@ -91,19 +88,8 @@ class LoopBody : public LoopSteps {
   // result.
   OperandIndexingSet TimedCondition(const OperandIndexingSet& maps, bool to_state) const;
 
-  // The number of the iteration of step k from where maps start; of a counted loop.
-  int64_t IterationOf(int64_t k) const { return is_forward_ ? k : *count() - 1 - k; }
-  // A map of body or condition with the time as its first dimension and its first result.
-  OperandIndexingSet WithTime(const OperandIndexing& map) const;
-  // Such maps in one iteration; in any where there is no number. `*depends_on_number` is set where
-  // the number has made a difference.
-  OperandIndexingSet AtIteration(const OperandIndexingSet& timed, std::optional<int64_t> iteration,
-                                 bool* depends_on_number) const;
   // Maps of body or condition, whatever the number of the iteration.
   OperandIndexingSet InAnyIteration(const OperandIndexingSet& maps) const;
-
-  // Why the iterations of a counted loop are not looked at one by one.
-  std::string WhyAnyNumber() const;
 
  private:
   // Which of a map's ends has the time: the number of the iteration is a function of it.

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -85,10 +84,6 @@ struct LoopMemo {
   // What these variables are read from, one of those that have one value.
   std::vector<RuntimeVarIndexing> values;
   std::map<StepValues, ValuedLoop> valued;
-  // Where any number of iterations leads from a leaf; nothing where that is too many maps, or whole
-  // leaves, and then why.
-  std::map<int64_t, std::optional<LeafSets>> unions;
-  std::map<int64_t, std::string> why_whole;
   std::optional<LeafSets> read_by_condition;
   // The leaves that the condition reads wholly (ops/loops/whole_leaves.h); from output to input.
   std::optional<std::map<int64_t, int64_t>> whole_leaves;

@@ -160,19 +160,4 @@ bool HasFixedValues(const OperandIndexing& map) {
   });
 }
 
-bool IsTimeless(const LoopSteps& body, const OperandIndexing& piece) {
-  const IndexingMap& map = piece.map();
-  if (piece.IsUnknown() || !HasFixedValues(piece)) return false;
-  const Interval times = body.Times();
-  if (map.dims()[0].bounds != times.Intersect(body.is_forward() ? times.Sub(1) : times.Add(1))) {
-    return false;
-  }
-  const auto passed = ConstantIn(Sub(map.results()[0], mlir::getAffineDimExpr(0, map.context())));
-  if (passed != 1 && passed != -1) return false;
-  const auto mentions = [](AffineExpr expr) { return expr.isFunctionOfDim(0); };
-  return !llvm::any_of(map.results().drop_front(), mentions) &&
-         !llvm::any_of(map.constraints(),
-                       [&](const Constraint& constraint) { return mentions(constraint.expr); });
-}
-
 }  // namespace xla_indexing::internal

@@ -12,7 +12,6 @@
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
-#include "xla_indexing/ops/loops/body/loop_steps.h"
 
 namespace xla_indexing::internal {
 
@@ -44,10 +43,6 @@ bool MentionsOnly(mlir::AffineExpr expr, int num_dims, int first, int last);
 
 // Whether what runtime variables are read from is the same in all iterations.
 bool HasFixedValues(const OperandIndexing& map);
-
-// Whether a map is one iteration, the same whenever it is but for the time, and there at all times:
-// one whose time has a narrower interval is not, even if it does not mention the time otherwise.
-bool IsTimeless(const LoopSteps& body, const OperandIndexing& piece);
 
 }  // namespace xla_indexing::internal
 

@@ -21,10 +21,7 @@
 #include "xla_indexing/ops/loops/body/loop_ends.h"
 #include "xla_indexing/ops/loops/body/loop_graph.h"
 #include "xla_indexing/ops/loops/body/timed_map.h"
-#include "xla_indexing/ops/loops/closure/alternation.h"
-#include "xla_indexing/ops/loops/closure/repeating_powers.h"
-#include "xla_indexing/ops/loops/closure/spreading.h"
-#include "xla_indexing/ops/loops/closure/translations.h"
+#include "xla_indexing/ops/loops/closure/powers.h"
 #include "xla_indexing/ops/unions/few_maps.h"
 
 namespace xla_indexing::internal {
@@ -33,11 +30,10 @@ namespace {
 // Maps of one leaf, and compositions for one answer.
 constexpr size_t kMaxMapsOfPlace = 16;
 constexpr int64_t kMaxComposedForAnswer = 4096;
+// Iterations that are followed one after another.
+constexpr int64_t kMaxFollowed = 64;
 // The leaves of a part that are gone through one after another.
 constexpr size_t kMaxLeavesOfPart = 64;
-// Maps that are squared, and how often.
-constexpr size_t kMaxTransitive = 8;
-constexpr int kMaxSquares = 2;
 
 // Whether a leaf is what it was in the iteration before, whatever the body makes of it: iterations
 // lead from it to itself and to nothing else.
@@ -73,6 +69,7 @@ class ClosedLoop {
     std::vector<LoopPart>& parts = Graph().parts;
     std::vector<LeafSets> arrived(parts.size());
     joined_.clear();
+    followed_.clear();
     LeafSets places = start;
     for (size_t i = 0; i < Graph().pieces.size(); ++i) {
       const LoopPiece& piece = Graph().pieces[i];
@@ -85,17 +82,20 @@ class ClosedLoop {
       for (auto& [leaf, set] : arrived[i]) {
         if (joined_.contains({i, leaf}) && !Bound(&set)) return std::nullopt;
       }
-      if (!Solve(parts[i])) return std::nullopt;
-      const std::optional<LeafSets> left = Leave(parts[i], arrived[i]);
+      const std::optional<LeafSets> left =
+          Solve(parts[i]) ? Leave(parts[i], arrived[i]) : Follow(parts[i], arrived[i]);
       if (!left) return std::nullopt;
       for (const auto& [leaf, set] : *left) places[leaf].Add(set);
       Enter(static_cast<int>(i), *left, &arrived);
     }
     for (auto& [leaf, set] : places) {
-      if (!IsFew(&set)) return std::nullopt;
+      if (!followed_.contains(leaf) && !IsFew(&set)) return std::nullopt;
     }
     return places;
   }
+
+  // Whether iterations were followed one after another, so that there may be many maps.
+  bool has_followed() const { return !followed_.empty(); }
 
  private:
   LoopGraph& Graph() { return graph_; }
@@ -136,6 +136,37 @@ class ClosedLoop {
       const std::optional<OperandIndexingSet>& few = United(set, OperandIndexingSet());
       if (!few) return std::nullopt;
       set = *few;
+    }
+    return left;
+  }
+
+  // Where the pieces of a part that has no closure lead from what has arrived there, one iteration after
+  // another; nothing where these are too many, or have too many maps.
+  std::optional<LeafSets> Follow(const LoopPart& part, const LeafSets& arrived) {
+    const Interval times = body_.Times();
+    if (IsOff(Engine::kStepByStep) || !times.IsFinite() || times.upper() > kMaxFollowed) {
+      return std::nullopt;
+    }
+    LeafSets left;
+    LeafSets here = arrived;
+    for (int64_t step = 0; step < times.upper() && !here.empty(); ++step) {
+      LeafSets next;
+      for (const int i : part.pieces) {
+        const LoopPiece& piece = Graph().pieces[i];
+        const auto set = here.find(piece.from);
+        if (set == here.end()) continue;
+        if (!ComposeAll(set->second, OperandIndexingSet(piece.map), &next[piece.to])) {
+          return std::nullopt;
+        }
+      }
+      std::erase_if(next, [](const auto& place) { return place.second.empty(); });
+      for (auto& [leaf, set] : next) {
+        if (set.size() > 1) WriteWithFewMaps(&set);
+        if (set.size() > kMaxMapsOfPlace) return std::nullopt;
+        left[leaf].Add(set);
+        followed_.insert(leaf);
+      }
+      here = std::move(next);
     }
     return left;
   }
@@ -227,67 +258,22 @@ class ClosedLoop {
     if (llvm::all_of(pieces, [](const LoopPiece* piece) { return piece->from == piece->to; })) {
       OperandIndexingSet maps;
       for (const LoopPiece* piece : pieces) maps.Add(piece->map);
-      std::optional<OperandIndexingSet> powers = PowersOf(first.from, maps);
+      std::optional<OperandIndexingSet> powers = PowersOf(maps);
       if (!powers) return std::nullopt;
       return LoopClosure{{{first.from, first.from}, *std::move(powers)}};
     }
-    if (std::optional<LoopClosure> closure = CloseRepeating(body_, pieces)) return closure;
     return CloseLeafByLeaf(pieces);
   }
 
   // All powers but none of maps from a leaf to itself: of fewer maps that say the same, as answers are
   // written, where no law knows them as they are.
-  std::optional<OperandIndexingSet> PowersOf(int64_t leaf, const OperandIndexingSet& maps) {
-    std::optional<OperandIndexingSet> powers = PowersByLaw(leaf, maps);
+  static std::optional<OperandIndexingSet> PowersOf(const OperandIndexingSet& maps) {
+    std::optional<OperandIndexingSet> powers = AllPowersOf(maps);
     if (powers || maps.size() < 2) return powers;
     OperandIndexingSet fewer = maps;
     WriteAnswer(&fewer);
     if (fewer.size() >= maps.size()) return std::nullopt;
-    return PowersByLaw(leaf, std::move(fewer));
-  }
-
-  // By the first law that applies.
-  std::optional<OperandIndexingSet> PowersByLaw(int64_t leaf, OperandIndexingSet maps) {
-    // What stays before, at and behind a row that is computed of itself stays.
-    CoalesceMaps(&maps);
-    const std::vector<OperandIndexing> pieces(maps.begin(), maps.end());
-    if (pieces.size() == 1) {
-      if (std::optional<OperandIndexingSet> powers = ClosePiece(pieces[0])) return powers;
-    }
-    if (SpreadWithinBox(pieces)) {
-      if (std::optional<OperandIndexingSet> powers = CloseByAlternation(pieces)) return powers;
-    }
-    std::vector<LoopPiece> of_leaf;
-    for (const OperandIndexing& map : pieces) of_leaf.push_back({leaf, leaf, map});
-    std::vector<const LoopPiece*> pointers;
-    for (const LoopPiece& piece : of_leaf) pointers.push_back(&piece);
-    if (std::optional<LoopClosure> closure = CloseRepeating(body_, pointers)) {
-      return (*closure)[{leaf, leaf}];
-    }
-    if (pieces.size() > 1) {
-      if (std::optional<OperandIndexingSet> powers = CloseByAlternation(pieces)) return powers;
-    }
-    return CloseTransitively(maps);
-  }
-
-  // R = P and R ; R, again and again, until R is transitive, which is all powers of P.
-  std::optional<OperandIndexingSet> CloseTransitively(const OperandIndexingSet& pieces) {
-    if (IsOff(Engine::kTransitiveSquares)) return std::nullopt;
-    OperandIndexingSet closure = pieces;
-    for (int square = 0; square <= kMaxSquares && closure.size() <= kMaxTransitive; ++square) {
-      OperandIndexingSet twice;
-      if (!ComposeAll(closure, closure, &twice)) return std::nullopt;
-      OperandIndexingSet longer = closure;
-      for (const OperandIndexing& way : twice) {
-        if (llvm::none_of(closure, [&](const OperandIndexing& map) { return Covers(map, way); })) {
-          longer.Add(way);
-        }
-      }
-      if (longer.size() == closure.size()) return closure;
-      WriteWithFewMaps(&longer);
-      closure = std::move(longer);
-    }
-    return std::nullopt;
+    return AllPowersOf(std::move(fewer));
   }
 
   // What the next three give is the same for equal sets: layers of a model have the same maps from leaf to leaf, so
@@ -311,10 +297,10 @@ class ClosedLoop {
     return known->second;
   }
   // All powers of maps from a leaf to itself.
-  const std::optional<OperandIndexingSet>& AllPowers(int64_t leaf, const OperandIndexingSet& maps) {
-    const auto [known, is_new] = powers_.try_emplace({body_.Leaf(leaf), maps});
+  const std::optional<OperandIndexingSet>& AllPowers(const OperandIndexingSet& maps) {
+    const auto [known, is_new] = powers_.try_emplace(maps);
     if (!is_new) return known->second;
-    std::optional<OperandIndexingSet> powers = PowersOf(leaf, maps);
+    std::optional<OperandIndexingSet> powers = PowersOf(maps);
     if (powers && Bound(&*powers)) known->second = *std::move(powers);
     return known->second;
   }
@@ -337,7 +323,7 @@ class ClosedLoop {
     for (const auto& [count, through] : order) {
       const auto self = ways.find({through, through});
       if (self != ways.end()) {
-        const std::optional<OperandIndexingSet>& powers = AllPowers(through, self->second);
+        const std::optional<OperandIndexingSet>& powers = AllPowers(self->second);
         if (!powers) return std::nullopt;
         self->second = *powers;
       }
@@ -375,13 +361,14 @@ class ClosedLoop {
   LoopGraph& graph_;
   // The parts and leaves where what arrives comes from several parts.
   std::set<std::pair<size_t, int64_t>> joined_;
+  // The leaves to which iterations were followed.
+  std::set<int64_t> followed_;
   absl::node_hash_map<std::pair<OperandIndexingSet, std::vector<bool>>, OperandIndexingSet>
       what_matters_;
   using TwoSets = std::pair<OperandIndexingSet, OperandIndexingSet>;
   absl::node_hash_map<TwoSets, std::optional<OperandIndexingSet>> composed_;
   absl::node_hash_map<TwoSets, std::optional<OperandIndexingSet>> united_;
-  absl::node_hash_map<std::pair<Shape, OperandIndexingSet>, std::optional<OperandIndexingSet>>
-      powers_;
+  absl::node_hash_map<OperandIndexingSet, std::optional<OperandIndexingSet>> powers_;
   StepBudget budget_{kMaxComposedForAnswer};
 };
 
@@ -399,9 +386,14 @@ LoopGraph& GraphOf(const LoopSteps& body) {
 // What ways from `start`, timed, lead to at the end.
 std::optional<LeafSets> AllAtEnd(const LoopBody& body, const LeafSets& start) {
   const LoopEnds ends(body);
-  const std::optional<LeafSets> places = ClosedLoop(body, GraphOf(body)).Through(start);
+  ClosedLoop loop(body, GraphOf(body));
+  const std::optional<LeafSets> places = loop.Through(start);
   if (!places) return std::nullopt;
   LeafSets at_end = ends.AtEnd(*places);
+  const auto has_many_maps = [](const auto& place) {
+    return place.second.size() > kMaxMapsOfPlace;
+  };
+  if (loop.has_followed() && llvm::any_of(at_end, has_many_maps)) return std::nullopt;
   SharpenByValues(
       body, start, *places,
       [&](const LeafSets& from, LoopGraph& steady) {

@@ -18,7 +18,6 @@
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/ops/loops/body/timed_map.h"
-#include "xla_indexing/ops/loops/closure/periods.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -205,8 +204,11 @@ AffineExpr AfterSteps(AffineExpr expr, AffineExpr steps, const Shifts& shifts) {
   return after;
 }
 
-// p^m for m >= 1, a range variable; nothing where a piece is none of this kind.
-std::optional<OperandIndexing> CloseShifting(const OperandIndexing& piece) {
+}  // namespace
+
+std::optional<OperandIndexing> CloseTranslation(const OperandIndexing& piece) {
+  // The map of what is unknown has no time.
+  if (IsOff(Engine::kTranslations) || piece.IsUnknown()) return std::nullopt;
   const std::optional<Shifts> shifts = ShiftsOf(piece);
   if (!shifts) return std::nullopt;
   const IndexingMap& map = piece.map();
@@ -259,20 +261,6 @@ std::optional<OperandIndexing> CloseShifting(const OperandIndexing& piece) {
   if (closed.IsUnknown()) return std::nullopt;
   closed.Simplify();
   return closed;
-}
-
-}  // namespace
-
-std::optional<OperandIndexingSet> ClosePiece(const OperandIndexing& piece) {
-  if (IsOff(Engine::kTranslations)) return std::nullopt;
-  // The map of what is unknown has no time.
-  if (piece.IsUnknown()) return std::nullopt;
-  return CloseByPeriod(OperandIndexingSet(piece),
-                       [](const OperandIndexingSet& power) -> std::optional<OperandIndexingSet> {
-                         std::optional<OperandIndexing> closed = CloseShifting(power.maps()[0]);
-                         if (!closed) return std::nullopt;
-                         return OperandIndexingSet(*std::move(closed));
-                       });
 }
 
 }  // namespace xla_indexing::internal

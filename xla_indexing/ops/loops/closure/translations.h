@@ -6,7 +6,6 @@
 //     dimensions or mentions the d_j, and each        the first step and at the last one
 //     restriction is monotonous along (a, c_i) as long as no remainder e mod n in it goes
 //     round, and some restriction fails at the step before e mod n goes round, or after it
-//   p^k is such a map                               ops/loops/closure/periods.h
 //
 // What holds at the first step and at the last one holds between them if it is monotonous. A result
 // e_j does not depend on what was there before, so that only its last one matters: a range variable,
@@ -24,13 +23,12 @@
 #include <optional>
 
 #include "xla_indexing/ops/answers/operand_indexing.h"
-#include "xla_indexing/ops/answers/operand_indexing_set.h"
 
 namespace xla_indexing::internal {
 
-// All powers but none of a timed map from a leaf to the same leaf; nothing where there is no closed
-// form.
-std::optional<OperandIndexingSet> ClosePiece(const OperandIndexing& piece);
+// All powers but none of a timed map from a leaf to the same leaf, their number a range variable;
+// nothing where it is no translation.
+std::optional<OperandIndexing> CloseTranslation(const OperandIndexing& piece);
 
 }  // namespace xla_indexing::internal
 

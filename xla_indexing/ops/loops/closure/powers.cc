@@ -1,4 +1,4 @@
-#include "xla_indexing/ops/loops/closure/alternation.h"
+#include "xla_indexing/ops/loops/closure/powers.h"
 
 #include <cstddef>
 #include <optional>
@@ -19,6 +19,8 @@ namespace {
 constexpr size_t kMaxLetters = 16;
 constexpr size_t kMaxLengthOfWord = 6;
 constexpr size_t kMaxWords = 64;
+constexpr int kMaxPeriod = 6;
+constexpr size_t kMaxMapsOfPeriod = 16;
 
 struct Letter {
   OperandIndexingSet maps;
@@ -30,31 +32,24 @@ struct Word {
   size_t last_letter;
 };
 
-// All powers of one piece; nothing where there is no closed form.
-std::optional<OperandIndexingSet> PowersOf(const OperandIndexing& piece) {
-  const std::optional<OperandIndexing> twice = ComposeTimed(piece, piece);
-  if (!twice) return std::nullopt;
-  return twice->IsKnownEmpty() ? OperandIndexingSet(piece) : ClosePiece(piece);
-}
-
-}  // namespace
-
-std::optional<OperandIndexingSet> CloseByAlternation(const std::vector<OperandIndexing>& pieces) {
-  if (IsOff(Engine::kAlternation)) return std::nullopt;
+// All powers but none of pieces, by the law of words.
+std::optional<OperandIndexingSet> CloseByWords(const OperandIndexingSet& maps) {
+  const std::vector<OperandIndexing> pieces(maps.begin(), maps.end());
   std::vector<Letter> letters;
   std::optional<Spread> spread = SpreadWithinBox(pieces);
   if (spread) letters.push_back({std::move(spread->powers), /*is_closed=*/true});
   const std::vector<OperandIndexing>& others = spread ? spread->others : pieces;
   if (others.size() > kMaxLetters) return std::nullopt;
   for (const OperandIndexing& piece : others) {
-    std::optional<OperandIndexingSet> powers = PowersOf(piece);
+    std::optional<OperandIndexing> powers = CloseTranslation(piece);
     const bool is_closed = powers.has_value();
-    letters.push_back({is_closed ? *std::move(powers) : OperandIndexingSet(piece), is_closed});
+    letters.push_back({OperandIndexingSet(is_closed ? *std::move(powers) : piece), is_closed});
   }
   std::vector<Word> words;
   for (size_t letter = 0; letter < letters.size(); ++letter) {
     for (const OperandIndexing& map : letters[letter].maps) words.push_back({map, letter});
   }
+  if (IsOff(Engine::kWords) && letters.size() > 1) return std::nullopt;
   // Words are appended behind those that they continue.
   size_t begin = 0;
   for (size_t length = 1; begin < words.size(); ++length) {
@@ -77,6 +72,33 @@ std::optional<OperandIndexingSet> CloseByAlternation(const std::vector<OperandIn
   for (Word& word : words) closure.Add(std::move(word.map));
   WriteWithFewMaps(&closure);
   return closure;
+}
+
+}  // namespace
+
+std::optional<OperandIndexingSet> AllPowersOf(OperandIndexingSet maps) {
+  CoalesceMaps(&maps);
+  OperandIndexingSet before;
+  OperandIndexingSet power = maps;
+  const int most = IsOff(Engine::kPeriods) ? 1 : kMaxPeriod;
+  for (int period = 1; period <= most; ++period) {
+    if (power.empty()) return before;
+    if (const std::optional<OperandIndexingSet> closed = CloseByWords(power)) {
+      if (period == 1) return closed;
+      OperandIndexingSet all = before;
+      all.Add(*closed);
+      if (!AddComposed(*closed, before, &all)) return std::nullopt;
+      WriteWithFewMaps(&all);
+      if (all.size() <= kMaxMapsOfPeriod) return all;
+    }
+    before.Add(power);
+    OperandIndexingSet next;
+    if (!AddComposed(power, maps, &next)) return std::nullopt;
+    if (next.size() > 1) WriteWithFewMaps(&next);
+    if (next.size() > kMaxMapsOfPeriod) return std::nullopt;
+    power = std::move(next);
+  }
+  return std::nullopt;
 }
 
 }  // namespace xla_indexing::internal
