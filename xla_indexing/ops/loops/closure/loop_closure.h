@@ -10,28 +10,25 @@
 //   reached(leaf)  = start(leaf) and, for every part C, arrived(C) ; C+
 //   arrived(C)     = start and all that has left earlier parts, where a piece of C starts from
 //
-// The closure of a part is found by the first of these laws that applies:
+// Kleene's algorithm goes through the leaves of a part one by one: with the powers P of the pieces from
+// leaf k to itself, a ; b and a ; P ; b are ways of their own for all pieces a to k and b from k, and
+// when the last leaf is done all ways are known. The powers of pieces from a leaf to itself are those
+// of letters, one after another (powers.h):
 //
-//   translations.h      one piece that adds the same in every iteration: what stays, moves, is written
-//                       row by row (an element stays as long as the row of the iteration is above
-//                       it, and as long as it is below), and what depends on all of itself
-//   spreading.h         several pieces that add constants within a box: stencils, rolls
-//   repeating_powers.h  pieces that do not mention the time, until a power comes again: recurrences of
-//                       several leaves, and permutations
-//   alternation.h       pieces that have closures by themselves, one after another, where that ends
-//   R ; R within R      pieces that lead to all times before, or after: a cache of which every iteration
-//                       reads all and writes a row, with R the pieces and what two or four of them do
+//   translations.h  one piece that adds the same in every iteration: what stays, moves, is written row
+//                   by row (an element stays as long as the row of the iteration is above it, and as
+//                   long as it is below), and what depends on all of itself
+//   spreading.h     several pieces that add constants within a box: stencils, rolls
 //
-// Otherwise Kleene's algorithm goes through the leaves of a part one by one: with the powers
-// P of the pieces from leaf k to itself, a ; b and a ; P ; b are ways of their own for all pieces a
-// to k and b from k, and when the last leaf is done all ways are known.
+// The pieces of a part that has no closure are followed from what has arrived there, one iteration
+// after another, where these are few.
 //
 // Many leaves. Most pieces of a model's loop lead from all of an array at a time, as those that read
 // a row of a weight do. Of what has arrived there only the time matters to them, and the ways that
 // differ otherwise are one (WithResultsThatMatter in ops/loops/body/timed_map.h). Where a leaf can be
 // reached by maps that are exact and by others, that is exact for what follows, too.
 //
-// Cost does not depend on the number of iterations, which occurs in constants only, or where it is
+// The cost of a closure does not depend on the number of iterations, which occurs in constants only, or where it is
 // not known as a variable (ops/loops/body/loop_ends.h).
 //
 // Example: y[i] = f(x[i]) for i in 0, .., n - 1. From output to input y stays, (t, d) -> (t - m, d),
