@@ -85,48 +85,58 @@ TEST_F(PowersTest, RowsAreWrittenFromAllRowsOfEarlierIterations) {
   }
 }
 
-// Every signed permutation of the indices of a small cube, some of them moved by one, where a guard
-// holds or at all times.
+// A step to indices in another order, some of them counted from the other end (`signs`), and some moved
+// by one (`moved`), within a cube; from `guard` on before the row of the iteration, if it is no more than 4.
+std::string SignedPermutation(const std::vector<int>& order, int signs, int moved, int64_t size,
+                              int64_t guard) {
+  std::string dims = "d0";
+  std::string results = "d0 - 1";
+  std::string domain = "d0 in [1, 8]";
+  std::string within;
+  for (size_t i = 0; i < order.size(); ++i) {
+    absl::StrAppend(&dims, ", d", i + 1);
+    absl::StrAppend(&domain, ", d", i + 1, " in [0, ", size - 1, "]");
+    const int64_t shift = (moved >> i) & 1;
+    const std::string next = ((signs >> i) & 1) != 0
+                                 ? absl::StrCat("-d", order[i], " + ", size - 1 + shift)
+                                 : absl::StrCat("d", order[i], " + ", shift);
+    absl::StrAppend(&results, ", ", next);
+    absl::StrAppend(&within, ", ", next, " in [0, ", size - 1, "]");
+  }
+  const std::string guarded =
+      guard <= 4 ? absl::StrCat(", d0 - d", order.size(), " in [", guard, ", 8]") : "";
+  return absl::StrCat("(", dims, ") -> (", results, "), domain: ", domain, within, guarded);
+}
+
+std::vector<std::string> SignedPermutations(int rank) {
+  std::vector<std::string> texts;
+  std::vector<int> order(rank);
+  std::iota(order.begin(), order.end(), 1);
+  do {
+    for (int bits = 0; bits < 1 << (2 * rank); ++bits) {
+      for (int64_t size = 1; size <= 5; ++size) {
+        for (const int64_t guard : {5, 0, 1, 3}) {
+          texts.push_back(
+              SignedPermutation(order, bits & ((1 << rank) - 1), bits >> rank, size, guard));
+        }
+      }
+    }
+  } while (std::next_permutation(order.begin(), order.end()));
+  return texts;
+}
+
+// Of the indices of a small cube, where a guard holds or at all times.
 TEST_F(PowersTest, SignedPermutationsAreClosed) {
   int closed = 0;
   int all = 0;
   CasesInTurn cases;
   for (int rank = 1; rank <= 3; ++rank) {
-    std::vector<int> order(rank);
-    std::iota(order.begin(), order.end(), 1);
-    do {
-      for (int signs = 0; signs < 1 << rank; ++signs) {
-        for (int moved = 0; moved < 1 << rank; ++moved) {
-          for (int64_t size = 1; size <= 5; ++size) {
-            for (const int64_t guard : {5, 0, 1, 3}) {
-              if (!cases.IsNextTried()) continue;
-              std::string dims = "d0";
-              std::string results = "d0 - 1";
-              std::string domain = "d0 in [1, 8]";
-              std::string within;
-              for (int i = 0; i < rank; ++i) {
-                absl::StrAppend(&dims, ", d", i + 1);
-                absl::StrAppend(&domain, ", d", i + 1, " in [0, ", size - 1, "]");
-                const int64_t shift = (moved >> i) & 1;
-                const std::string next = ((signs >> i) & 1) != 0
-                                             ? absl::StrCat("-d", order[i], " + ", size - 1 + shift)
-                                             : absl::StrCat("d", order[i], " + ", shift);
-                absl::StrAppend(&results, ", ", next);
-                absl::StrAppend(&within, ", ", next, " in [0, ", size - 1, "]");
-              }
-              const std::string guarded =
-                  guard < 5 ? absl::StrCat(", d0 - d", rank, " in [", guard, ", 8]") : "";
-              ++all;
-              closed += Check({absl::StrCat("(", dims, ") -> (", results, "), domain: ", domain,
-                                            within, guarded)})
-                            ? 1
-                            : 0;
-              if (HasFailure()) return;
-            }
-          }
-        }
-      }
-    } while (std::next_permutation(order.begin(), order.end()));
+    for (const std::string& text : SignedPermutations(rank)) {
+      if (!cases.IsNextTried()) continue;
+      ++all;
+      closed += Check({text}) ? 1 : 0;
+      if (HasFailure()) return;
+    }
   }
   std::cout << closed << " of " << all << " signed permutations closed\n";
   EXPECT_GT(10 * closed, 5 * all);

@@ -32,8 +32,8 @@ struct Word {
   size_t last_letter;
 };
 
-// All powers but none of pieces, by the law of words.
-std::optional<OperandIndexingSet> CloseByWords(const OperandIndexingSet& maps) {
+// Steps within a box together, and each other piece; nothing where these are too many.
+std::optional<std::vector<Letter>> LettersOf(const OperandIndexingSet& maps) {
   const std::vector<OperandIndexing> pieces(maps.begin(), maps.end());
   std::vector<Letter> letters;
   std::optional<Spread> spread = SpreadWithinBox(pieces);
@@ -45,11 +45,19 @@ std::optional<OperandIndexingSet> CloseByWords(const OperandIndexingSet& maps) {
     const bool is_closed = powers.has_value();
     letters.push_back({OperandIndexingSet(is_closed ? *std::move(powers) : piece), is_closed});
   }
+  if (IsOff(Engine::kWords) && letters.size() > 1) return std::nullopt;
+  return letters;
+}
+
+// All powers but none of pieces, by the law of words.
+std::optional<OperandIndexingSet> CloseByWords(const OperandIndexingSet& maps) {
+  const std::optional<std::vector<Letter>> known = LettersOf(maps);
+  if (!known) return std::nullopt;
+  const std::vector<Letter>& letters = *known;
   std::vector<Word> words;
   for (size_t letter = 0; letter < letters.size(); ++letter) {
     for (const OperandIndexing& map : letters[letter].maps) words.push_back({map, letter});
   }
-  if (IsOff(Engine::kWords) && letters.size() > 1) return std::nullopt;
   // Words are appended behind those that they continue.
   size_t begin = 0;
   for (size_t length = 1; begin < words.size(); ++length) {
@@ -83,7 +91,7 @@ std::optional<OperandIndexingSet> AllPowersOf(OperandIndexingSet maps) {
   const int most = IsOff(Engine::kPeriods) ? 1 : kMaxPeriod;
   for (int period = 1; period <= most; ++period) {
     if (power.empty()) return before;
-    if (const std::optional<OperandIndexingSet> closed = CloseByWords(power)) {
+    if (std::optional<OperandIndexingSet> closed = CloseByWords(power)) {
       if (period == 1) return closed;
       OperandIndexingSet all = before;
       all.Add(*closed);
