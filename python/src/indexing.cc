@@ -35,6 +35,11 @@ FusionOptions AskedOptions::ToOptions() const {
   return options;
 }
 
+Dependence ToDependence(bool dependence, bool assume_finite) {
+  if (assume_finite) return Dependence::kFiniteValues;
+  return dependence ? Dependence::kValues : Dependence::kReads;
+}
+
 std::string NameOfOperand(const Subject& subject, int64_t operand) {
   const HloInstruction& instruction = *subject.Operands()[operand];
   return ArgumentOf(*subject.state, instruction).value_or(std::string(instruction.name()));
@@ -104,11 +109,6 @@ std::optional<OperandLeaf> StartOf(Direction direction, std::optional<int64_t> o
   if (!operand && !operand_leaf) return std::nullopt;
   if (!operand) ThrowInvalid("operand_leaf needs an operand");
   return OperandLeaf{*operand, operand_leaf.value_or(0)};
-}
-
-Dependence ToDependence(bool dependence, bool assume_finite) {
-  if (assume_finite) return Dependence::kFiniteValues;
-  return dependence ? Dependence::kValues : Dependence::kReads;
 }
 
 template <typename Class>

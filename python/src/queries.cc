@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "python/src/common.h"
+#include "python/src/indexing.h"
 #include "python/src/subjects.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/query/dims/corresponding_dims.h"
@@ -406,9 +407,19 @@ void DefineDependence(nb::module_& m, SubjectClasses& classes) {
   classes.computation.def(
       "explain",
       [](const Computation& self, std::vector<int64_t> output_element, int64_t operand,
-         std::vector<int64_t> operand_element, int64_t output, int64_t operand_leaf) {
+         std::vector<int64_t> operand_element, int64_t output, int64_t operand_leaf,
+         bool dependence, bool assume_finite) {
         Subject subject(self);
         return Locked(*subject.state->context, [&] {
+          FusionOptions options;
+          options.indexing.dependence = ToDependence(dependence, assume_finite);
+          if (options.indexing.dependence != Dependence::kReads) {
+            HloIndexers indexers(&subject.state->context->mlir, options);
+            return ValueOf(ExplainDependence(*subject.computation,
+                                             {output, std::move(output_element), operand,
+                                              operand_leaf, std::move(operand_element)},
+                                             indexers));
+          }
           return ValueOf(ExplainDependence(*subject.computation,
                                            {output, std::move(output_element), operand,
                                             operand_leaf, std::move(operand_element)},
@@ -416,13 +427,16 @@ void DefineDependence(nb::module_& m, SubjectClasses& classes) {
         });
       },
       "output_element"_a, "operand"_a, "operand_element"_a, "output"_a = 0, "operand_leaf"_a = 0,
+      nb::kw_only(), "dependence"_a = false, "assume_finite"_a = false,
       nb::sig("def explain(self, output_element: collections.abc.Sequence[int], operand: int, "
               "operand_element: collections.abc.Sequence[int], output: int = 0, "
-              "operand_leaf: int = 0) -> Explanation"),
+              "operand_leaf: int = 0, *, dependence: bool = False, assume_finite: bool = False) -> "
+              "Explanation"),
       R"doc(Why an element of the output depends on an element of a parameter.
 
 The answer is a shortest chain of instructions through which it is read. `output` and `operand_leaf` are
-numbers of arrays. ValueError for an element outside its array.
+numbers of arrays; `dependence` and `assume_finite` are those of indexing(). ValueError for an element outside
+its array.
 
     >>> m = xi.load("ENTRY e { p = f32[4] parameter(0)  r = f32[4] reverse(p), dimensions={0}  ROOT n = f32[4] negate(r) }")
     >>> print(m.entry.explain((0,), 0, (3,)))

@@ -98,15 +98,8 @@ class Program:
 
 
 def _indexing(computation: Computation, *, assume_finite: bool = False, **asked: Any) -> Indexing:
-    """The maps of what can change a value, where the library has these, else of what is read."""
-    known = inspect.signature(Computation.indexing).parameters
-    if "dependence" in known:
-        asked["dependence"] = True
-    if assume_finite:
-        if "assume_finite" not in known:
-            raise Error("assume_finite is not known to this version of the library")
-        asked["assume_finite"] = True
-    return computation.indexing(**asked)
+    """The maps of what can change a value."""
+    return computation.indexing(dependence=True, assume_finite=assume_finite, **asked)
 
 
 def trace(

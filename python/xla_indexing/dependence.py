@@ -189,15 +189,14 @@ def _violates(
 
 def _path(program: Program, link: Link, output: Sequence[int], element: Sequence[int]) -> str:
     """Through which instructions the one reads the other, where the library says that."""
-    explain = getattr(program.module.entry, "explain", None)
-    if explain is None:
-        return ""
     return str(
-        explain(
-            output_leaf=link.output.number,
-            output_element=list(output),
-            operand=link.argument.number,
-            operand_element=list(element),
+        program.module.entry.explain(
+            list(output),
+            link.argument.number,
+            list(element),
+            output=link.output.number,
+            dependence=True,
+            assume_finite=program.assume_finite,
         )
     )
 
