@@ -196,6 +196,31 @@ std::vector<GoldenOperation> AllGoldenOperations() {
            R"(%r = "stablehlo.dot_general"(%a, %b) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]}> : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>)",
            "%r = f32[2,3,5] dot(%a, %b), lhs_batch_dims={0}, lhs_contracting_dims={2}, "
            "rhs_batch_dims={0}, rhs_contracting_dims={1}"},
+          {"dot_general_algorithm", "%a: tensor<3x4xf32>, %b: tensor<4x5xf32>",
+           "%r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [DEFAULT, "
+           "DEFAULT], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, "
+           "accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, "
+           "num_primitive_operations = 3, allow_imprecise_accumulation = false> : "
+           "(tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>",
+           R"(%r = "stablehlo.dot_general"(%a, %b) <{algorithm = #stablehlo.dot_algorithm<lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 3, allow_imprecise_accumulation = false>, dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>)",
+           "%r = f32[3,5] dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}, "
+           "algorithm=dot_bf16_bf16_f32_x3"},
+          {"dot_general_algorithm_of_f8", "%a: tensor<3x4xf8E5M2>, %b: tensor<4x5xf8E4M3FN>", "",
+           R"(%r = "stablehlo.dot_general"(%a, %b) <{algorithm = #stablehlo.dot_algorithm<lhs_precision_type = f8E5M2, rhs_precision_type = f8E4M3FN, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = true>, dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<3x4xf8E5M2>, tensor<4x5xf8E4M3FN>) -> tensor<3x5xf32>)",
+           "rhs_contracting_dims={0}, algorithm=dot_any_f8_any_f8_f32_fast_accum"},
+          {"send", "%a: tensor<4xf32>, %t: !stablehlo.token", "",
+           R"(%r = "stablehlo.send"(%a, %t) <{channel_handle = #stablehlo.channel_handle<handle = 5, type = 2>, is_host_transfer = true}> : (tensor<4xf32>, !stablehlo.token) -> !stablehlo.token)",
+           "%r = (f32[4], u32[], token[]) send(%a, %t), channel_id=5, is_host_transfer=true\n"
+           "  %send-done.r = token[] send-done(%r), channel_id=5, is_host_transfer=true"},
+          {"send_of_two", "%a: tensor<4xf32>, %b: tensor<i32>, %t: !stablehlo.token", "",
+           R"(%r = "stablehlo.send"(%a, %b, %t) <{channel_handle = #stablehlo.channel_handle<handle = 5, type = 1>}> : (tensor<4xf32>, tensor<i32>, !stablehlo.token) -> !stablehlo.token)",
+           "%tuple.r = (f32[4], s32[]) tuple(%a, %b)\n"
+           "  %r = ((f32[4], s32[]), u32[], token[]) send(%tuple.r, %t), channel_id=5\n"},
+          {"recv", "%t: !stablehlo.token", "",
+           R"(%r:2 = "stablehlo.recv"(%t) <{channel_handle = #stablehlo.channel_handle<handle = 6, type = 3>, is_host_transfer = true}> : (!stablehlo.token) -> (tensor<4xf32>, !stablehlo.token))",
+           "%r = (f32[4], u32[], token[]) recv(%t), channel_id=6, is_host_transfer=true\n"
+           "  %recv-done.r = (f32[4], token[]) recv-done(%r), channel_id=6, "
+           "is_host_transfer=true\n"},
           {"dot", "%a: tensor<3x4xf32>, %b: tensor<4x5xf32>",
            "%r = stablehlo.dot %a, %b : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>",
            R"(%r = "stablehlo.dot"(%a, %b) : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>)",
@@ -306,6 +331,47 @@ std::vector<GoldenOperation> AllGoldenOperations() {
            "%r = stablehlo.dynamic_iota %a, dim = 0 : (tensor<1xi32>) -> tensor<4xi32>",
            R"(%r = "stablehlo.dynamic_iota"(%a) <{iota_dimension = 0 : i64}> : (tensor<1xi32>) -> tensor<4xi32>)",
            "%r = s32[4] iota(), iota_dimension=0"},
+          {"real_dynamic_slice", "%a: tensor<9x?xf32>",
+           "%s = stablehlo.constant dense<[1, 0]> : tensor<2xi64>\n"
+           "%l = stablehlo.constant dense<[8, 4]> : tensor<2xi64>\n"
+           "%d = stablehlo.constant dense<[3, 1]> : tensor<2xi64>\n"
+           "%r = stablehlo.real_dynamic_slice %a, %s, %l, %d : (tensor<9x?xf32>, tensor<2xi64>, "
+           "tensor<2xi64>, tensor<2xi64>) -> tensor<3x4xf32>",
+           R"(%s = stablehlo.constant dense<[1, 0]> : tensor<2xi64>
+%l = stablehlo.constant dense<[8, 4]> : tensor<2xi64>
+%d = stablehlo.constant dense<[3, 1]> : tensor<2xi64>
+%r = "stablehlo.real_dynamic_slice"(%a, %s, %l, %d) : (tensor<9x?xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<3x4xf32>)",
+           "%r = f32[3,4] slice(%a), slice={[1:8:3], [0:4]}"},
+          {"real_dynamic_slice_somewhere",
+           "%a: tensor<9xf32>, %s: tensor<1xi32>, %l: tensor<1xi32>", "",
+           R"(%d = stablehlo.constant dense<1> : tensor<1xi32>
+%r = "stablehlo.real_dynamic_slice"(%a, %s, %l, %d) : (tensor<9xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<4xf32>)",
+           "%slice.r = s32[1] slice(%s), slice={[0:1]}\n"
+           "  %reshape.r = s32[] reshape(%slice.r)\n"
+           "  %r = f32[4] dynamic-slice(%a, %reshape.r), dynamic_slice_sizes={4}"},
+          {"real_dynamic_slice_of_any_size",
+           "%a: tensor<9xf32>, %s: tensor<1xi32>, %l: tensor<1xi32>", "",
+           R"(%r = "stablehlo.real_dynamic_slice"(%a, %s, %l, %s) : (tensor<9xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>)",
+           "%r = f32[?] custom-call(%a, %s, %l, %s), "
+           "custom_call_target=\"stablehlo.real_dynamic_slice\""},
+          {"dynamic_pad", "%a: tensor<4xf32>, %b: tensor<f32>", "",
+           R"(%p = stablehlo.constant dense<1> : tensor<1xi64>
+%q = stablehlo.constant dense<-2> : tensor<1xi64>
+%z = stablehlo.constant dense<0> : tensor<1xi64>
+%r = "stablehlo.dynamic_pad"(%a, %b, %p, %q, %z) : (tensor<4xf32>, tensor<f32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xf32>)",
+           "%r = f32[3] pad(%a, %b), padding=1_-2"},
+          {"dynamic_gather", "%a: tensor<8x4xf32>, %i: tensor<3x1xi32>", "",
+           R"(%c = stablehlo.constant dense<1> : tensor<1xi32>
+%d = stablehlo.constant dense<4> : tensor<1xi32>
+%s = stablehlo.concatenate %c, %d, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+%r = "stablehlo.dynamic_gather"(%a, %i, %s) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>}> : (tensor<8x4xf32>, tensor<3x1xi32>, tensor<2xi32>) -> tensor<3x4xf32>)",
+           "%r = f32[3,4] gather(%a, %i), offset_dims={1}, collapsed_slice_dims={0}, "
+           "start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}"},
+          {"dynamic_conv", "%a: tensor<1x8x2xf32>, %b: tensor<3x2x5xf32>", "",
+           R"(%p = stablehlo.constant dense<[[1, 0]]> : tensor<1x2xi64>
+%r = "stablehlo.dynamic_conv"(%a, %b, %p) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>, feature_group_count = 1 : i64}> : (tensor<1x8x2xf32>, tensor<3x2x5xf32>, tensor<1x2xi64>) -> tensor<1x7x5xf32>)",
+           "convolution(%a, %b), feature_group_count=1, batch_group_count=1, window={size=3 "
+           "pad=1_0}, dim_labels=b0f_0io->b0f"},
           {"square", "%a: tensor<4xf32>", "%r = chlo.square %a : tensor<4xf32> -> tensor<4xf32>",
            R"(%r = "chlo.square"(%a) : (tensor<4xf32>) -> tensor<4xf32>)",
            "%r = f32[4] multiply(%a, %a)"},

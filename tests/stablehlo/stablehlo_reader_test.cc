@@ -150,6 +150,77 @@ func.func @main(%a: tensor<i32>) -> tensor<i32> {
 })"));
 }
 
+// An element of an array, at a place that is known, is taken outside; elsewhere HLO has no place for the array.
+TEST(StableHloReader, ElementsOfCapturedArraysAreOperands) {
+  const std::string text =
+      R"(func.func @main(%a: tensor<6x4xf32>, %w: tensor<3xf32>) -> tensor<6xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %r = stablehlo.reduce(%a init: %zero) across dimensions = [1] : (tensor<6x4xf32>, tensor<f32>) -> tensor<6xf32>
+   reducer(%x: tensor<f32>, %y: tensor<f32>) {
+    %i = stablehlo.constant dense<2> : tensor<i32>
+    %s = stablehlo.dynamic_slice %w, %i, sizes = [1] : (tensor<3xf32>, tensor<i32>) -> tensor<1xf32>
+    %e = stablehlo.reshape %s : (tensor<1xf32>) -> tensor<f32>
+    %p = stablehlo.multiply %y, %e : tensor<f32>
+    %q = stablehlo.add %x, %p : tensor<f32>
+    stablehlo.return %q : tensor<f32>
+  }
+  return %r : tensor<6xf32>
+})";
+  const auto expected = ParseAndVerifyModule(R"(HloModule module
+%reduce_region {
+  %x = f32[] parameter(0)
+  %e = f32[] parameter(1)
+  %y = f32[] parameter(2)
+  %captured = f32[] parameter(3)
+  %i = s32[] constant(2)
+  %p = f32[] multiply(%y, %e)
+  %q = f32[] add(%x, %p)
+  ROOT %tuple = (f32[], f32[]) tuple(%q, %e)
+}
+ENTRY %main {
+  %a = f32[6,4] parameter(0)
+  %w = f32[3] parameter(1)
+  %zero = f32[] constant(0)
+  %i = s32[] constant(2)
+  %s = f32[1] dynamic-slice(%w, %i), dynamic_slice_sizes={1}
+  %e = f32[] reshape(%s)
+  %broadcast.r = f32[6,4] broadcast(%e), dimensions={}
+  %r = (f32[6], f32[6]) reduce(%a, %broadcast.r, %zero, %e), dimensions={1}, to_apply=%reduce_region
+  ROOT %get-tuple-element.r = f32[6] get-tuple-element(%r), index=0
+})");
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  const auto module = MustReadStableHlo(text);
+  ASSERT_NE(module, nullptr);
+  std::string difference;
+  EXPECT_TRUE(ModulesEqual(*module, **expected, &difference)) << difference << module->ToString();
+
+  const std::string other =
+      absl::StrReplaceAll(text, {{"%i = stablehlo.constant dense<2> : tensor<i32>",
+                                  "%i = stablehlo.convert %y : (tensor<f32>) -> tensor<i32>"}});
+  EXPECT_THAT(StableHloError(other),
+              AllOf(StartsWith("m.mlir:3:"), HasSubstr("'stablehlo.reduce'"), HasSubstr("f32[3]")));
+}
+
+TEST(StableHloReader, DonatedArgumentsAreInTheHeader) {
+  const std::string text =
+      R"(func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32> {tf.aliasing_output = 1 : i32}, %c: tensor<i32> {jax.buffer_donor = true}) -> (tensor<4xf32>, tensor<4xf32>) {
+  return %a, %b : tensor<4xf32>, tensor<4xf32>
+})";
+  const auto module = MustReadStableHlo(text);
+  ASSERT_NE(module, nullptr);
+  EXPECT_EQ(module->FindAttribute("input_output_alias"), "{ {1}: (1, {}, may-alias) }");
+  EXPECT_EQ(module->FindAttribute("buffer_donor"), "{ (2, {}) }");
+  const std::string one =
+      absl::StrReplaceAll(text, {{"output = 1", "output = 0"},
+                                 {"(tensor<4xf32>, tensor<4xf32>) {", "tensor<4xf32> {"},
+                                 {"return %a, %b : tensor<4xf32>, ", "return %b : "}});
+  const auto module_of_one = MustReadStableHlo(one);
+  ASSERT_NE(module_of_one, nullptr);
+  EXPECT_EQ(module_of_one->FindAttribute("input_output_alias"), "{ {}: (1, {}, may-alias) }");
+  EXPECT_THAT(StableHloError(absl::StrReplaceAll(text, {{"output = 1", "output = 2"}})),
+              HasSubstr("tf.aliasing_output of argument 1: there are 2 results"));
+}
+
 TEST(StableHloReader, TellsStableHloFromHlo) {
   for (const absl::string_view text :
        {"module @jit_f {", "module {\n}", "// c\n\n module attributes {a = 1} {",

@@ -15,6 +15,7 @@
 #include "mlir/IR/Value.h"
 #include "xla_indexing/hlo/text/parts/lexer.h"
 #include "xla_indexing/hlo/types/attribute.h"
+#include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/layout.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/stablehlo/import_ops.h"
@@ -86,22 +87,79 @@ void ImportBarrier(ImportedOp& call) {
   BindMain(call, AddMainOf(call, {operand}, operand->shape()));
 }
 
-// ((T, ..), token) and (T, .., token).
-void ImportInfeed(ImportedOp& call) {
-  std::vector<Shape> shapes(call.shape.tuple_elements().begin(), call.shape.tuple_elements().end());
-  if (shapes.size() != call.op.getNumResults() || shapes.empty()) {
-    return call.importer.Fail(call.op, "arrays and a token are expected as its results");
+namespace {
+
+// The results but for the token, which is the last.
+std::vector<Shape> DataShapes(ImportedOp& call) {
+  std::vector<Shape> shapes;
+  for (const mlir::Type type : call.op.getResultTypes()) {
+    shapes.push_back(call.importer.ShapeOf(call.op, type));
   }
-  const Shape token = shapes.back();
-  shapes.pop_back();
-  HloInstruction* made =
-      AddMainOf(call, call.operands, Shape::Tuple({Shape::Tuple(std::move(shapes)), token}));
+  if (shapes.empty() || !shapes.back().IsToken()) {
+    call.importer.Fail(call.op, "arrays and a token are expected as its results");
+  } else {
+    shapes.pop_back();
+  }
+  return shapes;
+}
+
+// Binds the results to (data, token), where the data is a tuple or one array.
+void BindDataAndToken(ImportedOp& call, const HloInstruction* made) {
   const HloInstruction* data = call.importer.AddElement(call.op, made, 0);
   const unsigned last = call.op.getNumResults() - 1;
   for (unsigned i = 0; i < last; ++i) {
-    call.importer.BindResult(call.op.getResult(i), call.importer.AddElement(call.op, data, i));
+    call.importer.BindResult(call.op.getResult(i), data->shape().IsTuple()
+                                                       ? call.importer.AddElement(call.op, data, i)
+                                                       : data);
   }
   call.importer.BindResult(call.op.getResult(last), call.importer.AddElement(call.op, made, 1));
+}
+
+void SetTransfer(ImportedOp& call, HloInstruction* made) {
+  made->SetAttribute(AttributeKey::kChannelId,
+                     call.attributes.Int("channel_handle.handle").value_or(0));
+  if (call.attributes.Bool("is_host_transfer")) {
+    made->SetAttribute(AttributeKey::kIsHostTransfer, true);
+  }
+}
+
+}  // namespace
+
+void ImportInfeed(ImportedOp& call) {
+  std::vector<Shape> shapes = DataShapes(call);
+  if (call.importer.failed()) return;
+  BindDataAndToken(call,
+                   AddMainOf(call, call.operands,
+                             Shape::Tuple({Shape::Tuple(std::move(shapes)), Shape::Token()})));
+}
+
+// A send and its send-done: one value, or a tuple of them.
+void ImportSend(ImportedOp& call) {
+  const HloInstruction* token = call.operands.back();
+  call.operands.pop_back();
+  const HloInstruction* data =
+      call.operands.size() == 1 ? call.operands[0] : call.importer.AddTuple(call.op, call.operands);
+  HloInstruction* sent =
+      AddMainOf(call, {data, token},
+                Shape::Tuple({data->shape(), Shape::Scalar(ElementType::kU32), Shape::Token()}));
+  SetTransfer(call, sent);
+  HloInstruction* done =
+      call.importer.AddStep(call.op, HloOpcode::kSendDone, {sent}, Shape::Token());
+  SetTransfer(call, done);
+  BindMain(call, done);
+}
+
+void ImportRecv(ImportedOp& call) {
+  std::vector<Shape> shapes = DataShapes(call);
+  if (call.importer.failed()) return;
+  const Shape data = shapes.size() == 1 ? shapes[0] : Shape::Tuple(std::move(shapes));
+  HloInstruction* received = AddMainOf(
+      call, call.operands, Shape::Tuple({data, Shape::Scalar(ElementType::kU32), Shape::Token()}));
+  SetTransfer(call, received);
+  HloInstruction* done = call.importer.AddStep(call.op, HloOpcode::kRecvDone, {received},
+                                               Shape::Tuple({data, Shape::Token()}));
+  SetTransfer(call, done);
+  BindDataAndToken(call, done);
 }
 
 void ImportOutfeed(ImportedOp& call) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -17,6 +18,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/attribute_values.h"
+#include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
@@ -131,18 +133,136 @@ void ImportPad(ImportedOp& call) {
   BindMain(call, made);
 }
 
-// An operation whose sizes are operands, where the type of the result says what they are.
+namespace {
+
+constexpr int kMaxConstantSteps = 8;
+constexpr int64_t kMaxConstantInts = 1 << 10;
+
+// Appends the numbers of a constant, also where it is put together of constants; false if it is none.
+bool AddConstantInts(const HloInstruction& value, int steps, Ints* ints) {
+  const bool is_array = value.shape().IsArray() && value.shape().IsStatic();
+  if (steps == 0 || !is_array || value.shape().rank() > 2) return false;
+  const auto add_operand = [&](const HloInstruction* operand) {
+    return AddConstantInts(*operand, steps - 1, ints);
+  };
+  switch (value.opcode()) {
+    case HloOpcode::kConstant:
+      for (int64_t i = 0; i < value.literal()->ElementCount(); ++i) {
+        const std::optional<int64_t> number = value.literal()->IntegerAt(i);
+        if (!number.has_value()) return false;
+        ints->push_back(*number);
+      }
+      return true;
+    case HloOpcode::kBroadcast: {
+      Ints one;
+      const absl::StatusOr<int64_t> count = value.shape().ElementCount();
+      if (!count.ok() || *count > kMaxConstantInts || value.operand(0)->shape().rank() != 0 ||
+          !AddConstantInts(*value.operand(0), steps - 1, &one)) {
+        return false;
+      }
+      ints->insert(ints->end(), static_cast<size_t>(*count), one[0]);
+      return true;
+    }
+    case HloOpcode::kReshape:
+      return add_operand(value.operand(0));
+    case HloOpcode::kConcatenate:
+      return value.shape().rank() == 1 && absl::c_all_of(value.operands(), add_operand);
+    default:
+      return false;
+  }
+}
+
+// What the last operands of an operation are as attributes of the one with constant sizes.
+struct SizesAsOperands {
+  absl::string_view name;
+  absl::string_view fixed;
+  size_t first;
+  std::vector<absl::string_view> attributes;
+};
+
+const SizesAsOperands* FindSizesAsOperands(llvm::StringRef name) {
+  static const auto* const kAll = new std::vector<SizesAsOperands>{
+      {"dynamic_conv", "convolution", 2, {"padding"}},
+      {"dynamic_gather", "gather", 2, {"slice_sizes"}},
+      {"dynamic_pad", "pad", 2, {"edge_padding_low", "edge_padding_high", "interior_padding"}},
+      {"real_dynamic_slice", "slice", 1, {"start_indices", "limit_indices", "strides"}},
+  };
+  for (const SizesAsOperands& one : *kAll) {
+    if (one.name == absl::string_view(name.data(), name.size())) return &one;
+  }
+  return nullptr;
+}
+
+// Whether it was imported as the operation with constant sizes.
+bool ImportWithConstantSizes(ImportedOp& call) {
+  const SizesAsOperands* sizes = FindSizesAsOperands(call.op.getName().stripDialect());
+  if (sizes == nullptr || call.operands.size() != sizes->first + sizes->attributes.size()) {
+    return false;
+  }
+  std::vector<Ints> numbers(sizes->attributes.size());
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (!AddConstantInts(*call.operands[sizes->first + i], kMaxConstantSteps, &numbers[i])) {
+      return false;
+    }
+  }
+  ImportedOp fixed{call.importer,   call.op,       OpRuleNamed(sizes->fixed),
+                   call.attributes, call.operands, call.shape};
+  fixed.operands.resize(sizes->first);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    fixed.attributes.Give(sizes->attributes[i], numbers[i]);
+  }
+  fixed.rule.import(fixed);
+  if (!fixed.attributes.error().empty()) call.importer.Fail(call.op, fixed.attributes.error());
+  return true;
+}
+
+// A slice of a constant size whose start is an operand. It lies within the array, as that of HLO is made to.
+bool ImportWithConstantStrides(ImportedOp& call) {
+  Ints strides;
+  if (call.op.getName().stripDialect() != "real_dynamic_slice" || call.operands.size() != 4 ||
+      !call.shape.IsArray() || !call.shape.IsStatic() || call.shape.rank() == 0 ||
+      !AddConstantInts(*call.operands[3], kMaxConstantSteps, &strides) ||
+      !absl::c_all_of(strides, [](int64_t stride) { return stride == 1; })) {
+    return false;
+  }
+  const HloInstruction* starts = call.operands[1];
+  if (!SameDimensions(starts->shape(), Shape::Array(ElementType::kS64, Ints{call.shape.rank()}))) {
+    return false;
+  }
+  const ElementType type = starts->shape().element_type();
+  ImportedOperands operands = {call.operands[0]};
+  for (int64_t i = 0; i < call.shape.rank(); ++i) {
+    HloInstruction* one =
+        call.importer.AddStep(call.op, HloOpcode::kSlice, {starts}, Shape::Array(type, Ints{1}));
+    const SliceRange range = {i, i + 1, 1};
+    one->SetAttribute(AttributeKey::kSlice, absl::MakeConstSpan(&range, 1));
+    operands.push_back(
+        call.importer.AddStep(call.op, HloOpcode::kReshape, {one}, Shape::Scalar(type)));
+  }
+  HloInstruction* made =
+      call.importer.AddMain(call.op, HloOpcode::kDynamicSlice, operands, call.shape);
+  made->SetAttribute(AttributeKey::kDynamicSliceSizes, call.shape.dimensions());
+  BindMain(call, made);
+  return true;
+}
+
+}  // namespace
+
+// An operation whose sizes are operands: what it is with constant sizes, where these are constants or the type
+// of the result says them.
 void ImportDynamic(ImportedOp& call) {
-  const llvm::StringRef name = call.op.getName().stripDialect();
-  if (call.shape.IsArray() && call.shape.IsStatic()) {
-    if (name == "dynamic_broadcast_in_dim") return ImportBroadcast(call);
-    call.operands.resize(name == "dynamic_iota" ? 0 : 1);
+  if (ImportWithConstantSizes(call) || ImportWithConstantStrides(call)) return;
+  const bool is_known = call.rule.opcode != HloOpcode::kCustomCall;
+  if (is_known && call.shape.IsArray() && call.shape.IsStatic()) {
+    if (call.rule.opcode == HloOpcode::kBroadcast) return ImportBroadcast(call);
+    call.operands.resize(call.rule.opcode == HloOpcode::kIota ? 0 : 1);
     return ImportPlain(call);
   }
   HloInstruction* made =
       call.importer.AddMain(call.op, HloOpcode::kCustomCall, call.operands, call.shape);
-  made->SetAttribute(AttributeKey::kCustomCallTarget,
-                     absl::string_view(absl::StrCat("stablehlo.", name.str())));
+  made->SetAttribute(
+      AttributeKey::kCustomCallTarget,
+      absl::string_view(absl::StrCat("stablehlo.", call.op.getName().stripDialect().str())));
   BindMain(call, made);
 }
 

@@ -25,6 +25,7 @@ void ImportTopK(ImportedOp& call);
 
 // import_reductions.cc: sums of products, windows, and what has a region for elements.
 void ImportDot(ImportedOp& call);
+void ImportDotGeneral(ImportedOp& call);
 void ImportConvolution(ImportedOp& call);
 void ImportReduce(ImportedOp& call);
 void ImportScatter(ImportedOp& call);
@@ -39,6 +40,8 @@ void ImportCall(ImportedOp& call);
 void ImportBarrier(ImportedOp& call);
 void ImportInfeed(ImportedOp& call);
 void ImportOutfeed(ImportedOp& call);
+void ImportSend(ImportedOp& call);
+void ImportRecv(ImportedOp& call);
 void ImportCustomCall(ImportedOp& call);
 
 // import_devices.cc: what other devices have a part in.

@@ -8,7 +8,9 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -30,6 +32,25 @@ void ImportDot(ImportedOp& call) {
   const Ints lhs = {std::max<int64_t>(call.operands[0]->shape().rank() - 1, 0)};
   made->SetAttribute(AttributeKey::kLhsContractingDims, SpanOf(lhs));
   made->SetAttribute(AttributeKey::kRhsContractingDims, SpanOf(Ints{0}));
+  BindMain(call, made);
+}
+
+// Its algorithm is named after its types: dot_bf16_bf16_f32_x3.
+void ImportDotGeneral(ImportedOp& call) {
+  HloInstruction* made = AddMainOf(call, call.operands, call.shape);
+  if (call.attributes.Has("algorithm.accumulation_type")) {
+    const std::string lhs = call.attributes.Word("algorithm.lhs_precision_type");
+    const std::string rhs = call.attributes.Word("algorithm.rhs_precision_type");
+    std::string name = absl::StrCat("dot_", lhs, "_", rhs, "_");
+    if (absl::StartsWithIgnoreCase(lhs, "f8")) name = "dot_any_f8_any_f8_";
+    absl::StrAppend(&name, call.attributes.Word("algorithm.accumulation_type"));
+    const int64_t products = call.attributes.Int("algorithm.num_primitive_operations").value_or(1);
+    if (products > 1) absl::StrAppend(&name, "_x", products);
+    if (call.attributes.Bool("algorithm.allow_imprecise_accumulation")) {
+      absl::StrAppend(&name, "_fast_accum");
+    }
+    made->SetAttribute(AttributeKey::kAlgorithm, absl::string_view(absl::AsciiStrToLower(name)));
+  }
   BindMain(call, made);
 }
 

@@ -74,6 +74,7 @@ void ImportPlain(ImportedOp& call) { BindMain(call, AddMainOf(call, call.operand
 // Puts what the region captures, as arrays like `like`, behind the first `count` operands at `at`.
 void AddCaptured(ImportedOp& call, size_t at, const Shape* like) {
   ImportedOperands captured;
+  call.importer.ImportMoved(call.op);
   for (const mlir::Value value : call.importer.RegionsOf(call.op).captures[0]) {
     const HloInstruction* scalar = call.importer.ValueOf(call.op, value);
     if (scalar == nullptr) return;

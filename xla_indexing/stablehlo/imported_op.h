@@ -57,6 +57,9 @@ struct ImportedOp {
   Shape shape;  // That of the results.
 };
 
+// The row of an operation of StableHLO that is in the table (op_rules.cc).
+const OpRule& OpRuleNamed(absl::string_view name);
+
 using Ints = std::vector<int64_t>;
 
 inline absl::Span<const int64_t> SpanOf(const Ints& ints) { return ints; }

@@ -10,12 +10,15 @@
 //   - case, if: what the branch captures, as one tuple;
 //   - reduce, reduce_window, scatter, sort, map: a captured scalar is one more array, of that scalar, that
 //     the operation works on at the same time;
+//   - what these regions compute of nothing but captured values, as an element of an array at a known place,
+//     is computed outside, and its result captured;
 //   - constants are copied into the regions that use them.
 // Operations with several results have a tuple and a get-tuple-element for each. What HLO has no opcode for:
 //   - a function of each element, as most of `chlo`, is a map of a custom call of that name;
 //   - sdy.manual_computation is a call between custom calls that cut arrays for devices and join them;
-//   - operations whose sizes are operands are what they are with constant sizes, where the types of results
-//     say these, else custom calls;
+//   - operations whose sizes are operands are what they are with constant sizes, where these are constants or
+//     the types of results say them, else custom calls;
+//   - send and recv are two instructions, of which the second ends with `-done`.
 //   - an operation that is not known has an opcode that is not known (HloOpcode::kUnknown).
 // Quantised types are what is stored. Locations are metadata, shardings are kept as text. Names are the
 // text's: `%arg0` is `arg0`, and `%5`, an addition, is `add.5`; without text they are made of locations.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
@@ -352,13 +353,48 @@ const HloComputation* ModuleImporter::ScalarFunction(mlir::Operation& op) {
 std::vector<mlir::Value> ModuleImporter::CapturesOf(mlir::Region& region) {
   llvm::SetVector<mlir::Value> captures;
   region.walk([&](mlir::Operation* inner) {
+    if (moved_.contains(inner)) return;
     for (mlir::Value operand : inner->getOperands()) {
-      if (!region.isAncestor(operand.getParentRegion()) && !IsConstant(operand.getDefiningOp())) {
+      mlir::Operation* const definition = operand.getDefiningOp();
+      const bool is_outside = !region.isAncestor(operand.getParentRegion());
+      if ((is_outside && !IsConstant(definition)) || moved_.contains(definition)) {
         captures.insert(operand);
       }
     }
   });
   return {captures.begin(), captures.end()};
+}
+
+// Finds what a region computes of nothing but constants and values around it. Where HLO takes scalars only, that is
+// made outside, so that an array of which the region picks elements at known places need not come in.
+void ModuleImporter::FindMoved(mlir::Region& region) {
+  if (!region.hasOneBlock()) return;
+  for (mlir::Operation& inner : region.front()) {
+    bool has_captured = false, has_own = false;
+    for (mlir::Value operand : inner.getOperands()) {
+      mlir::Operation* const definition = operand.getDefiningOp();
+      if (IsConstant(definition)) continue;
+      const bool is_captured =
+          moved_.contains(definition) || !region.isAncestor(operand.getParentRegion());
+      (is_captured ? has_captured : has_own) = true;
+    }
+    if (has_captured && !has_own && rules_.can_move(inner)) moved_.insert(&inner);
+  }
+}
+
+void ModuleImporter::ImportMoved(mlir::Operation& op) {
+  for (mlir::Region& region : op.getRegions()) {
+    for (mlir::Operation& inner : region.getOps()) {
+      if (!moved_.contains(&inner) || scope_->values.contains(inner.getResult(0))) continue;
+      for (const mlir::Value operand : inner.getOperands()) {
+        if (failed()) return;
+        if (IsConstant(operand.getDefiningOp()) && !scope_->values.contains(operand)) {
+          rules_.import(*this, *operand.getDefiningOp());
+        }
+      }
+      if (!failed()) rules_.import(*this, inner);
+    }
+  }
 }
 
 void ModuleImporter::AddParameters(mlir::Operation& op, Parameters form,
@@ -435,7 +471,7 @@ void ModuleImporter::ImportBody(mlir::Operation& op, mlir::Block& block, Root ro
   mlir::Operation& end = block.back();
   for (mlir::Operation& inner : block) {
     if (failed()) return;
-    if (&inner != &end) rules_.import(*this, inner);
+    if (&inner != &end && !moved_.contains(&inner)) rules_.import(*this, inner);
   }
   if (end.getName().stripDialect() != "return") Fail(op, "a body ends with a return");
   ImportedOperands results;
@@ -458,7 +494,8 @@ void ModuleImporter::CheckCaptures(mlir::Operation& op, RegionForm form,
     for (const mlir::Value value : captures) {
       const Shape shape = ShapeOf(op, value.getType());
       if (!shape.IsScalar()) {
-        Fail(op, "its region uses a value from around it that is no scalar, ", shape.ToString());
+        Fail(op, "its region uses a value from around it that is no scalar, ", shape.ToString(),
+             ", for which HLO has no place");
       }
     }
   }
@@ -506,6 +543,14 @@ void ModuleImporter::ImportRegionsOf(mlir::Operation& op) {
   llvm::SetVector<mlir::Value> together;
   for (mlir::Region& region : op.getRegions()) {
     std::vector<mlir::Value> captures = CapturesOf(region);
+    const bool takes_scalars =
+        form == RegionForm::kReducer || form == RegionForm::kSort || form == RegionForm::kMap;
+    if (takes_scalars && absl::c_any_of(captures, [&](mlir::Value value) {
+          return !ShapeOf(op, value.getType()).IsScalar();
+        })) {
+      FindMoved(region);
+      captures = CapturesOf(region);
+    }
     together.insert(captures.begin(), captures.end());
     if (form == RegionForm::kBranches) made.captures.push_back(std::move(captures));
   }
@@ -606,6 +651,36 @@ void ModuleImporter::ImportHeader(mlir::Operation& module) {
     module_->SetAttribute("frontend_attributes", text);
 }
 
+// The arguments whose buffers the results may take: `tf.aliasing_output` names the result.
+void ModuleImporter::ImportAliases(mlir::Operation& entry) {
+  auto arguments = entry.getAttrOfType<mlir::ArrayAttr>("arg_attrs");
+  if (!arguments) return;
+  const auto type = entry.getAttrOfType<mlir::TypeAttr>("function_type");
+  auto function = type ? mlir::dyn_cast<mlir::FunctionType>(type.getValue()) : mlir::FunctionType();
+  const unsigned results = function ? function.getNumResults() : 0;
+  std::vector<std::string> aliases, donors;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    auto attributes = mlir::dyn_cast<mlir::DictionaryAttr>(arguments[i]);
+    if (!attributes) continue;
+    if (auto output = attributes.getAs<mlir::IntegerAttr>("tf.aliasing_output")) {
+      if (output.getValue().uge(results)) {
+        return Fail(entry, "tf.aliasing_output of argument ", i, ": there are ", results,
+                    " results");
+      }
+      const std::string index = results == 1 ? "" : absl::StrCat(output.getValue().getZExtValue());
+      aliases.push_back(absl::StrCat("{", index, "}: (", i, ", {}, may-alias)"));
+    }
+    auto donor = attributes.getAs<mlir::BoolAttr>("jax.buffer_donor");
+    if (donor && donor.getValue()) donors.push_back(absl::StrCat("(", i, ", {})"));
+  }
+  const std::pair<absl::string_view, const std::vector<std::string>&> headers[] = {
+      {"input_output_alias", aliases}, {"buffer_donor", donors}};
+  for (const auto& [key, entries] : headers) {
+    if (entries.empty()) continue;
+    module_->SetAttribute(key, absl::StrCat("{ ", absl::StrJoin(entries, ", "), " }"));
+  }
+}
+
 absl::StatusOr<std::unique_ptr<HloModule>> ModuleImporter::Import(mlir::Operation& module) {
   if (!Is(module, "builtin.module") || !HasBody(module)) {
     Fail(module, "a module with functions is expected");
@@ -627,6 +702,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> ModuleImporter::Import(mlir::Operatio
     if (!failed()) ImportFunction(*function);
   }
   if (!failed() && module_->computations().empty()) Fail(module, "it has no function with a body");
+  if (!failed() && entry != nullptr) ImportAliases(*entry);
   if (failed()) return status_;
   if (entry != nullptr) module_->SetEntry(computations_[FunctionName(*entry)]);
   return std::move(module_);

@@ -21,6 +21,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Region.h"
 #include "mlir/IR/Value.h"
@@ -54,6 +55,8 @@ struct OpRules {
   // Makes the instructions of one operation, which is no terminator.
   void (*import)(ModuleImporter& importer, mlir::Operation& op);
   RegionForm (*form)(mlir::Operation& op);
+  // Whether it does nothing but compute its results, and may do so outside of the region that it stands in.
+  bool (*can_move)(mlir::Operation& op);
 };
 
 // What the regions of an operation became.
@@ -101,6 +104,9 @@ class ModuleImporter {
     scope_->values[result] = made;
   }
 
+  // Makes what the operation's regions compute of nothing but what they capture (FindMoved).
+  void ImportMoved(mlir::Operation& op);
+
   // Makes the computation `name` of a function of scalars: a custom call.
   const HloComputation* ScalarFunction(mlir::Operation& op);
 
@@ -130,6 +136,7 @@ class ModuleImporter {
   std::vector<mlir::Operation*> FunctionsInCallOrder(mlir::Operation& module);
   void ImportFunction(mlir::Operation& function);
   void ImportHeader(mlir::Operation& module);
+  void ImportAliases(mlir::Operation& entry);
   const HloComputation* ImportRegion(mlir::Operation& op, mlir::Region& region,
                                      absl::string_view name, Parameters form, Root root,
                                      absl::Span<const RegionParameter> parameters,
@@ -143,6 +150,7 @@ class ModuleImporter {
                   absl::Span<const mlir::Value> captures);
   void ImportRegionsOf(mlir::Operation& op);
   std::vector<mlir::Value> CapturesOf(mlir::Region& region);
+  void FindMoved(mlir::Region& region);
 
   const TextPlaces& places_;
   const OpRules rules_;
@@ -158,6 +166,7 @@ class ModuleImporter {
   std::vector<Unfinished> unfinished_;
   int depth_ = 0;
   llvm::DenseMap<mlir::Operation*, ImportedRegions> regions_;
+  llvm::DenseSet<mlir::Operation*> moved_;
   llvm::DenseMap<mlir::Type, Shape> shapes_;
   absl::flat_hash_map<std::string, mlir::Operation*> functions_;
   absl::flat_hash_map<std::string, const HloComputation*> computations_;

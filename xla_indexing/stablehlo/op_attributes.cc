@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -119,6 +120,10 @@ void OpAttributes::Fail(absl::string_view path, absl::string_view what) {
   if (error_.empty()) error_ = absl::StrCat(path, ": ", what);
 }
 
+void OpAttributes::Give(absl::string_view name, std::vector<int64_t> ints) {
+  given_.emplace_back(name, std::move(ints));
+}
+
 mlir::Attribute OpAttributes::Find(absl::string_view name) const {
   return op_.getAttr(ToRef(name));
 }
@@ -182,6 +187,9 @@ bool OpAttributes::AddInts(mlir::Attribute attribute, int depth, std::vector<int
 }
 
 std::vector<int64_t> OpAttributes::Ints(absl::string_view path) {
+  for (const auto& [name, numbers] : given_) {
+    if (name == path) return numbers;
+  }
   std::vector<int64_t> ints;
   const size_t dot = path.find('.');
   const mlir::Attribute attribute = Find(path.substr(0, dot));

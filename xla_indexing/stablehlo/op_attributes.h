@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -46,6 +47,9 @@ class OpAttributes {
   // The whole text.
   std::string Text(absl::string_view path) const;
 
+  // Lets `name` be these numbers, as if the operation had them as an attribute.
+  void Give(absl::string_view name, std::vector<int64_t> ints);
+
   void Fail(absl::string_view path, absl::string_view what);
   const std::string& error() const { return error_; }
 
@@ -53,6 +57,7 @@ class OpAttributes {
   bool AddInts(mlir::Attribute attribute, int depth, std::vector<int64_t>* ints);
 
   mlir::Operation& op_;
+  std::vector<std::pair<absl::string_view, std::vector<int64_t>>> given_;
   std::string error_;
 };
 

@@ -110,7 +110,7 @@ const std::vector<OpRule>& OpTable() {
       {"create_token", kAfterAll},
       {"custom_call", kCustomCall, 0, 0, {}, ImportCustomCall},
       {"dot", kDot, 2, 1, {}, ImportDot},
-      {"dot_general", kDot, 2, 1, of_dot},
+      {"dot_general", kDot, 2, 1, of_dot, ImportDotGeneral},
       {"dynamic_broadcast_in_dim", kBroadcast, 2, 1, {}, ImportDynamic},
       {"dynamic_conv", kCustomCall, 3, 1, {}, ImportDynamic},
       {"dynamic_gather", kCustomCall, 3, 1, {}, ImportDynamic},
@@ -133,6 +133,7 @@ const std::vector<OpRule>& OpTable() {
       {"pad", kPad, 2, 1, {}, ImportPad},
       {"partition_id", kPartitionId},
       {"ragged_dot", kRaggedDot, 3, 1, of_ragged_dot},
+      {"recv", kRecv, 1, 1, {}, ImportRecv},
       {"real_dynamic_slice", kCustomCall, 4, 1, {}, ImportDynamic},
       {"reduce", kReduce, 2, 1, of_reduce, ImportReduce, Form::kReducer, 1},
       {"reduce_precision", kReducePrecision, 1, 1, of_reduce_precision},
@@ -146,6 +147,7 @@ const std::vector<OpRule>& OpTable() {
       {"rng_bit_generator", kRngBitGenerator, 1, 2, {}, ImportRng},
       {"scatter", kScatter, 3, 1, of_scatter, ImportScatter, Form::kReducer, 1},
       {"select_and_scatter", kSelectAndScatter, 3, 1, {}, ImportSelectAndScatter, Form::kPlain, 2},
+      {"send", kSend, 1, 1, {}, ImportSend},
       {"set_dimension_size", kSetDimensionSize, 2, 1, {{Key::kDimensions, "dimension"}}},
       {"sharding_constraint", kCustomCall, 1, 1, {}, ImportShardingConstraint},
       {"slice", kSlice, 1, 1, {}, ImportSlice},
@@ -207,6 +209,12 @@ const absl::flat_hash_map<absl::string_view, const OpRule*>& RulesByName() {
   return *kByName;
 }
 
+}  // namespace
+
+const OpRule& OpRuleNamed(absl::string_view name) { return *RulesByName().at(name); }
+
+namespace {
+
 // Whether it is a function of each element that HLO has no opcode for.
 bool IsFunctionOfElements(mlir::Operation& op) {
   return op.getName().getDialectNamespace() == "chlo" && op.getNumResults() == 1 &&
@@ -242,6 +250,26 @@ RegionForm FormOf(mlir::Operation& op) {
   if (IsFunctionOfElements(op)) return RegionForm::kFunction;
   const OpRule* rule = FindOpRule(op);
   return rule == nullptr ? RegionForm::kNone : rule->form;
+}
+
+bool CanMove(mlir::Operation& op) {
+  const OpRule* rule = FindOpRule(op);
+  if (rule == nullptr || op.getNumResults() != 1 || op.getNumRegions() != 0) return false;
+  switch (rule->opcode) {
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kConcatenate:
+    case HloOpcode::kDot:
+    case HloOpcode::kDynamicSlice:
+    case HloOpcode::kGather:
+    case HloOpcode::kPad:
+    case HloOpcode::kReshape:
+    case HloOpcode::kReverse:
+    case HloOpcode::kSlice:
+    case HloOpcode::kTranspose:
+      return true;
+    default:
+      return IsElementwise(rule->opcode);
+  }
 }
 
 void ImportOp(ModuleImporter& importer, mlir::Operation& op) {
@@ -283,5 +311,5 @@ void ImportOp(ModuleImporter& importer, mlir::Operation& op) {
 
 }  // namespace
 
-OpRules StableHloRules() { return {ImportOp, FormOf}; }
+OpRules StableHloRules() { return {ImportOp, FormOf, CanMove}; }
 }  // namespace xla_indexing::internal
