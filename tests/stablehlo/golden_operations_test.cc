@@ -331,6 +331,18 @@ std::vector<GoldenOperation> AllGoldenOperations() {
            "%r = stablehlo.dynamic_iota %a, dim = 0 : (tensor<1xi32>) -> tensor<4xi32>",
            R"(%r = "stablehlo.dynamic_iota"(%a) <{iota_dimension = 0 : i64}> : (tensor<1xi32>) -> tensor<4xi32>)",
            "%r = s32[4] iota(), iota_dimension=0"},
+          {"dynamic_broadcast_in_dim_of_one", "%a: tensor<1x4xf32>, %s: tensor<2xi32>",
+           "%r = stablehlo.dynamic_broadcast_in_dim %a, %s, dims = [0, 1] : (tensor<1x4xf32>, "
+           "tensor<2xi32>) -> tensor<?x4xf32>",
+           R"(%r = "stablehlo.dynamic_broadcast_in_dim"(%a, %s) <{broadcast_dimensions = array<i64: 0, 1>}> : (tensor<1x4xf32>, tensor<2xi32>) -> tensor<?x4xf32>)",
+           "%reshape.r = f32[4] reshape(%a)\n  %r = f32[?,4] broadcast(%reshape.r), "
+           "dimensions={1}"},
+          {"dynamic_broadcast_in_dim_kept", "%a: tensor<?xf32>, %s: tensor<2xi32>", "",
+           R"(%r = "stablehlo.dynamic_broadcast_in_dim"(%a, %s) <{broadcast_dimensions = array<i64: 1>, known_nonexpanding_dimensions = array<i64: 0>}> : (tensor<?xf32>, tensor<2xi32>) -> tensor<3x?xf32>)",
+           "%r = f32[3,?] broadcast(%a), dimensions={1}"},
+          {"dynamic_broadcast_in_dim_perhaps_of_one", "%a: tensor<?xf32>, %s: tensor<2xi32>", "",
+           R"(%r = "stablehlo.dynamic_broadcast_in_dim"(%a, %s) <{broadcast_dimensions = array<i64: 1>}> : (tensor<?xf32>, tensor<2xi32>) -> tensor<3x?xf32>)",
+           "%r = f32[3,?] custom-call(%a, %s)"},
           {"real_dynamic_slice", "%a: tensor<9x?xf32>",
            "%s = stablehlo.constant dense<[1, 0]> : tensor<2xi64>\n"
            "%l = stablehlo.constant dense<[8, 4]> : tensor<2xi64>\n"
@@ -445,8 +457,7 @@ std::vector<GoldenOperation> AllGoldenOperations() {
   stablehlo.return %b, %k : tensor<4xf32>, tensor<i32>
 }) : (tensor<i32>) -> (tensor<4xf32>, tensor<i32>))",
            "%r = (f32[4], s32[]) conditional(%a, %tuple.r), branch_computations={%case_region}"},
-          {"triangular_solve", "%a: tensor<4x4xf32>, %b: tensor<4x3xf32>", "",
-           R"(%r = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}> : (tensor<4x4xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>)",
+          {"triangular_solve", "%a: tensor<4x4xf32>, %b: tensor<4x3xf32>", "", R"(%r = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}> : (tensor<4x4xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>)",
            "%r = f32[4,3] triangular-solve(%a, %b), left_side=true, lower=true, "
            "unit_diagonal=false, transpose_a=NO_TRANSPOSE"},
           {"batch_norm_inference", "%a: tensor<4x3xf32>, %b: tensor<3xf32>", "",
@@ -484,6 +495,35 @@ std::vector<GoldenOperation> AllGoldenOperations() {
            "tensor<4x!quant.uniform<i8<-127:127>:f32, 0.5:3>>",
            R"(%r = "stablehlo.uniform_quantize"(%a) : (tensor<4xf32>) -> tensor<4x!quant.uniform<i8<-127:127>:f32, 0.5:3>>)",
            "%r = s8[4] convert(%a)"},
+          {"quantised_unsigned", "%a: tensor<4x!quant.uniform<u8:f32, 0.5:3>>",
+           "%r = stablehlo.uniform_dequantize %a : (tensor<4x!quant.uniform<u8:f32, 0.5:3>>) -> "
+           "tensor<4xf32>",
+           R"(%r = "stablehlo.uniform_dequantize"(%a) : (tensor<4x!quant.uniform<u8:f32, 0.5:3>>) -> tensor<4xf32>)",
+           "%a = u8[4] parameter(0)\n  %r = f32[4] convert(%a)"},
+          {"quantised_constant", "",
+           "%r = stablehlo.constant() <{value = dense<[1, 2]> : tensor<2xi8>}> : () -> "
+           "tensor<2x!quant.uniform<i8:f32, 0.5>>",
+           R"(%r = "stablehlo.constant"() <{value = dense<[1, 2]> : tensor<2xi8>}> : () -> tensor<2x!quant.uniform<i8:f32, 0.5>>)",
+           "%r = s8[2] constant({1, 2})"},
+          {"manual_computation", "%a: tensor<8x4xf32>",
+           "%r = sdy.manual_computation(%a) in_shardings=[<@mesh, [{\"x\"}, {}]>] "
+           "out_shardings=[<@mesh, [{}, {\"x\"}]>] manual_axes={\"x\"} (%b: tensor<4x4xf32>) {\n"
+           "  %s = stablehlo.reshape %b : (tensor<4x4xf32>) -> tensor<8x2xf32>\n"
+           "  sdy.return %s : tensor<8x2xf32>\n} : (tensor<8x4xf32>) -> tensor<8x4xf32>",
+           R"(%r = "sdy.manual_computation"(%a) <{in_shardings = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>, manual_axes = #sdy<manual_axes{"x"}>, out_shardings = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}> ({
+^bb0(%b: tensor<4x4xf32>):
+  %s = "stablehlo.reshape"(%b) : (tensor<4x4xf32>) -> tensor<8x2xf32>
+  "sdy.return"(%s) : (tensor<8x2xf32>) -> ()
+}) : (tensor<8x4xf32>) -> tensor<8x4xf32>)",
+           "%call.r = f32[8,2] call(%r), to_apply=%manual_computation_region\n"},
+          {"shardy_reshard", "%a: tensor<8x4xf32>",
+           "%r = sdy.reshard %a <@mesh, [{\"y\"}, {}]> : tensor<8x4xf32>",
+           R"(%r = "sdy.reshard"(%a) {sharding = #sdy.sharding<@mesh, [{"y"}, {}]>} : (tensor<8x4xf32>) -> tensor<8x4xf32>)",
+           "%r = f32[8,4] custom-call(%a), custom_call_target=\"Sharding\""},
+          {"shardy_all_gather", "%a: tensor<8x4xf32>",
+           "%r = sdy.all_gather [{\"y\"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<8x4xf32>",
+           R"(%r = "sdy.all_gather"(%a) : (tensor<8x4xf32>) -> tensor<8x4xf32>)",
+           "%r = f32[8,4] sdy.all_gather(%a)"},
           {"unknown", "%a: tensor<4xf32>",
            "%r = stablehlo.frobnicate %a, depth = 3 : tensor<4xf32>",
            R"(%r = "stablehlo.frobnicate"(%a) <{depth = 3 : i64}> : (tensor<4xf32>) -> tensor<4xf32>)",

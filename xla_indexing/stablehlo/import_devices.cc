@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
@@ -113,17 +114,25 @@ HloInstruction* AddSharded(ImportedOp& call, absl::string_view target,
   return made;
 }
 
+// Shardy's attribute of this kind, of which the pretty form may leave out the kind and the brackets.
+std::string ShardyText(ImportedOp& call, absl::string_view kind, absl::string_view path) {
+  const std::string text = call.attributes.Text(path);
+  if (absl::StartsWith(text, kind)) return absl::StrCat("#sdy.", text);
+  if (absl::StartsWith(text, "<")) return absl::StrCat("#sdy.", kind, text);
+  return absl::StrCat("#sdy.", kind, "<", text, ">");
+}
+
 }  // namespace
 
 void ImportShardingConstraint(ImportedOp& call) {
   BindMain(call, AddSharded(call, "Sharding", call.operands, call.shape, "xla.sdy.sharding",
-                            absl::StrCat("#sdy.sharding", call.attributes.Text("sharding"))));
+                            ShardyText(call, "sharding", "sharding")));
 }
 
 void ImportManualComputation(ImportedOp& call) {
   const HloComputation* body = call.importer.RegionsOf(call.op).computations[0];
   const auto per_value = [&](absl::string_view path) {
-    return absl::StrCat("#sdy.sharding_per_value<", call.attributes.Text(path), ">");
+    return ShardyText(call, "sharding_per_value", path);
   };
   ImportedOperands local;
   std::vector<Shape> shapes;

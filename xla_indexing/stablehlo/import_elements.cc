@@ -248,10 +248,36 @@ bool ImportWithConstantStrides(ImportedOp& call) {
 
 }  // namespace
 
+namespace {
+
+// Whether it is known which dimensions of the operand have size 1: those of unknown sizes may be repeated, or not.
+bool KnowsRepeated(ImportedOp& call) {
+  const Shape& from = call.operands[0]->shape();
+  const Ints dims = call.attributes.Ints("broadcast_dimensions");
+  const Ints kept = call.attributes.Ints("known_nonexpanding_dimensions");
+  if (!from.IsArray() || !call.shape.IsArray() ||
+      static_cast<int64_t>(dims.size()) != from.rank()) {
+    return false;
+  }
+  for (int64_t i = 0; i < from.rank(); ++i) {
+    const int64_t dim = dims[static_cast<size_t>(i)];
+    if (from.dimension(i) == 1 || absl::c_linear_search(kept, i)) continue;
+    if (dim < 0 || dim >= call.shape.rank() || from.IsDynamicDimension(i) ||
+        from.dimension(i) != call.shape.dimension(dim)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 // An operation whose sizes are operands: what it is with constant sizes, where these are constants or the type
 // of the result says them.
 void ImportDynamic(ImportedOp& call) {
   if (ImportWithConstantSizes(call) || ImportWithConstantStrides(call)) return;
+  if (call.rule.opcode == HloOpcode::kBroadcast && KnowsRepeated(call))
+    return ImportBroadcast(call);
   const bool is_known = call.rule.opcode != HloOpcode::kCustomCall;
   if (is_known && call.shape.IsArray() && call.shape.IsStatic()) {
     if (call.rule.opcode == HloOpcode::kBroadcast) return ImportBroadcast(call);

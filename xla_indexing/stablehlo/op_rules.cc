@@ -142,6 +142,7 @@ const std::vector<OpRule>& OpTable() {
       {"reduce_window", kReduceWindow, 2, 1, {}, ImportReduce, Form::kReducer, 1},
       {"replica_id", kReplicaId},
       {"reshape", kReshape, 1},
+      {"reshard", kCustomCall, 1, 1, {}, ImportShardingConstraint},
       {"reverse", kReverse, 1, 1, {{Key::kDimensions, "dimensions"}}},
       {"rng", kRng, 2, 1, {}, ImportRng},
       {"rng_bit_generator", kRngBitGenerator, 1, 2, {}, ImportRng},
@@ -234,6 +235,11 @@ const OpRule* FindOpRule(mlir::Operation& op) {
   static const OpRule* const kBroadcasting =
       new OpRule{"", HloOpcode::kMap, 2, 1, {}, ImportBroadcasting};
   const llvm::StringRef name = op.getName().stripDialect();
+  // The others are on values of all devices, unlike their namesakes.
+  if (dialect == "sdy" && name != "manual_computation" && name != "sharding_constraint" &&
+      name != "reshard") {
+    return nullptr;
+  }
   if (dialect == "chlo" && name.starts_with("broadcast_")) {
     const std::string of = name.drop_front(strlen("broadcast_")).str();
     const std::optional<HloOpcode> opcode = OpcodeFromName(absl::StrReplaceAll(of, {{"_", "-"}}));

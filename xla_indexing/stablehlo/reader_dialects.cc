@@ -80,8 +80,8 @@ class ReaderOpParser {
     const StringRef dialect = state_.name.getDialectNamespace();
     if (dialect == "sdy") {
       if (op_ == "mesh") return ParseMesh();
-      if (op_ == "sharding_constraint") return ParseShardingConstraint();
       if (op_ == "manual_computation") return ParseManualComputation();
+      if (op_ != "return") return ParseShardy();
     }
     if (op_ == "constant") return ParseConstant();
     if (op_ == "while") return ParseWhile();
@@ -110,10 +110,11 @@ class ReaderOpParser {
 
   ParseResult ParseAny();
   ParseResult ParseConstant();
+  ParseResult ParseConstantOfAnotherType();
   ParseResult ParseWhile();
   ParseResult ParseReduce();
   ParseResult ParseMesh();
-  ParseResult ParseShardingConstraint();
+  ParseResult ParseShardy();
   ParseResult ParseManualComputation();
   void AddReducer(StringRef applied);
 
@@ -336,8 +337,17 @@ ParseResult ReaderOpParser::ParseAny() {
   return ReadTypes(operands);
 }
 
+// The rest of `() <{value = dense<1> : tensor<2xi8>}> : () -> T`, where the value is what T is stored as.
+ParseResult ReaderOpParser::ParseConstantOfAnotherType() {
+  if (p_.parseRParen()) return failure();
+  const bool has_properties = succeeded(p_.parseOptionalLess());
+  if (ReadAttributes() || (has_properties && p_.parseGreater())) return failure();
+  return ReadTypes({});
+}
+
 ParseResult ReaderOpParser::ParseConstant() {
   mlir::Attribute value;
+  if (succeeded(p_.parseOptionalLParen())) return ParseConstantOfAnotherType();
   if (ReadAttributes()) return failure();
   const auto at = p_.getCurrentLocation();
   if (p_.parseAttribute(value)) return failure();
@@ -434,13 +444,31 @@ ParseResult ReaderOpParser::ParseMesh() {
   return ReadAttributes();
 }
 
-// %a <@mesh, [{}]> : T
-ParseResult ReaderOpParser::ParseShardingConstraint() {
-  Operand operand;
-  StringRef text;
-  if (p_.parseOperand(operand) || ReadText(&text) || ReadAttributes()) return failure();
-  SetText("sharding", text);
-  return ReadTypes(operand);
+// %a <@mesh, [{}]> : T, with lists of axes and words such as `group_id=3` before the type.
+ParseResult ReaderOpParser::ParseShardy() {
+  SmallVector<Operand> operands;
+  while (true) {
+    StringRef word = "sharding", text;
+    const OptionalParseResult operand = p_.parseOptionalOperand(operands.emplace_back());
+    if (operand.has_value()) {
+      if (*operand) return failure();
+      (void)p_.parseOptionalComma();
+      continue;
+    }
+    operands.pop_back();
+    const char next = *p_.getCurrentLocation().getPointer();
+    if (succeeded(p_.parseOptionalKeyword(&word))) {
+      if (p_.parseEqual()) return failure();
+    } else if (next == '[') {
+      word = "axes";
+    } else if (next != '<') {
+      break;
+    }
+    if (ReadText(&text)) return failure();
+    SetText(word, text);
+  }
+  if (ReadAttributes()) return failure();
+  return ReadTypes(operands);
 }
 
 // (%a, ..) in_shardings=[..] out_shardings=[..] manual_axes={..} (%b: T, ..) {..} : types

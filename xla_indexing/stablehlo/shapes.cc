@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
@@ -66,7 +67,7 @@ std::optional<ElementType> ElementTypeOf(mlir::Type type) {
   if (storage.empty()) return std::nullopt;
   if (storage[0] == 'i') return ElementTypeFromName(absl::StrCat("s", storage.substr(1)));
   if (storage.substr(0, 2) == "ui") return ElementTypeFromName(storage.substr(1));
-  return std::nullopt;
+  return ElementTypeFromName(absl::AsciiStrToLower(storage));
 }
 
 absl::StatusOr<Shape> ShapeAtDepth(mlir::Type type, int depth) {
