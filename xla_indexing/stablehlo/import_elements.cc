@@ -138,16 +138,21 @@ namespace {
 constexpr int kMaxConstantSteps = 8;
 constexpr int64_t kMaxConstantInts = 1 << 10;
 
-// Appends the numbers of a constant, also where it is put together of constants; false if it is none.
+// Appends the numbers of a constant, also where it is put together of constants; false if it is none, or has none
+// or many. Each constant that is looked at has some, so that their number bounds the time.
 bool AddConstantInts(const HloInstruction& value, int steps, Ints* ints) {
-  const bool is_array = value.shape().IsArray() && value.shape().IsStatic();
-  if (steps == 0 || !is_array || value.shape().rank() > 2) return false;
+  const absl::StatusOr<int64_t> count = value.shape().ElementCount();
+  const auto known = static_cast<int64_t>(ints->size());
+  if (steps == 0 || !value.shape().IsArray() || !value.shape().IsStatic() || !count.ok() ||
+      *count < 1 || *count > kMaxConstantInts - known) {
+    return false;
+  }
   const auto add_operand = [&](const HloInstruction* operand) {
     return AddConstantInts(*operand, steps - 1, ints);
   };
   switch (value.opcode()) {
     case HloOpcode::kConstant:
-      for (int64_t i = 0; i < value.literal()->ElementCount(); ++i) {
+      for (int64_t i = 0; i < *count; ++i) {
         const std::optional<int64_t> number = value.literal()->IntegerAt(i);
         if (!number.has_value()) return false;
         ints->push_back(*number);
@@ -155,8 +160,7 @@ bool AddConstantInts(const HloInstruction& value, int steps, Ints* ints) {
       return true;
     case HloOpcode::kBroadcast: {
       Ints one;
-      const absl::StatusOr<int64_t> count = value.shape().ElementCount();
-      if (!count.ok() || *count > kMaxConstantInts || value.operand(0)->shape().rank() != 0 ||
+      if (value.operand(0)->shape().rank() != 0 ||
           !AddConstantInts(*value.operand(0), steps - 1, &one)) {
         return false;
       }
