@@ -355,12 +355,15 @@ std::vector<GoldenOperation> AllGoldenOperations() {
 %r = "stablehlo.real_dynamic_slice"(%a, %s, %l, %d) : (tensor<9x?xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<3x4xf32>)",
            "%r = f32[3,4] slice(%a), slice={[1:8:3], [0:4]}"},
           {"real_dynamic_slice_somewhere",
-           "%a: tensor<9xf32>, %s: tensor<1xi32>, %l: tensor<1xi32>", "",
-           R"(%d = stablehlo.constant dense<1> : tensor<1xi32>
-%r = "stablehlo.real_dynamic_slice"(%a, %s, %l, %d) : (tensor<9xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<4xf32>)",
+           "%a: tensor<9x7xf32>, %s: tensor<2xi32>, %l: tensor<2xi32>", "",
+           R"(%d = stablehlo.constant dense<1> : tensor<2xi32>
+%r = "stablehlo.real_dynamic_slice"(%a, %s, %l, %d) : (tensor<9x7xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<4x2xf32>)",
            "%slice.r = s32[1] slice(%s), slice={[0:1]}\n"
            "  %reshape.r = s32[] reshape(%slice.r)\n"
-           "  %r = f32[4] dynamic-slice(%a, %reshape.r), dynamic_slice_sizes={4}"},
+           "  %slice.r.1 = s32[1] slice(%s), slice={[1:2]}\n"
+           "  %reshape.r.1 = s32[] reshape(%slice.r.1)\n"
+           "  %r = f32[4,2] dynamic-slice(%a, %reshape.r, %reshape.r.1), "
+           "dynamic_slice_sizes={4,2}"},
           {"real_dynamic_slice_of_any_size",
            "%a: tensor<9xf32>, %s: tensor<1xi32>, %l: tensor<1xi32>", "",
            R"(%r = "stablehlo.real_dynamic_slice"(%a, %s, %l, %s) : (tensor<9xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>)",
