@@ -41,7 +41,7 @@ std::vector<int64_t> ElementAt(const Shape& array, int64_t position) {
   return element;
 }
 
-int64_t PositionOf(const Shape& array, const std::vector<int64_t>& element) {
+int64_t PlaceInShape(const Shape& array, const std::vector<int64_t>& element) {
   int64_t position = 0;
   for (int64_t i = 0; i < array.rank(); ++i) {
     position = position * array.dimensions()[i] + element[i];
@@ -189,7 +189,7 @@ void CheckChains(uint64_t seed, mlir::MLIRContext* context, ChainTally* tally) {
       const DependenceStep& step = report->steps[k];
       const HloInstruction* instruction = by_name.at(step.instruction);
       const Node next(instruction, step.leaf,
-                      PositionOf(instruction->shape().Leaf(step.leaf), step.element));
+                      PlaceInShape(instruction->shape().Leaf(step.leaf), step.element));
       const std::vector<Node> read = reads.ReadBy(at);
       ASSERT_TRUE(std::find(read.begin(), read.end(), next) != read.end()) << k << " of\n" << said;
       at = next;

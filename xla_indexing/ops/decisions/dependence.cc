@@ -34,8 +34,8 @@ class PartialValues final : public ValueEnvironment {
       : ValueEnvironment(TellsApart::kAllValues), origins_(origins) {}
 
   Dependence dependence() const override { return origins_.dependence(); }
-  bool MayBeKnown(const HloInstruction& instruction) const override {
-    return origins_.MayBeFixed(instruction);
+  bool MayBeKnown(const HloInstruction& instruction, bool is_called) const override {
+    return origins_.MayBeFixed(instruction, is_called);
   }
   std::optional<LeafSource> PassedByOnlyCaller(const HloInstruction& parameter,
                                                int64_t leaf) const override {

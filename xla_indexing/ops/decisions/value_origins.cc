@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "llvm/ADT/APFloat.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/values/cases/float_values.h"
+#include "xla_indexing/ops/values/cases/sure_values.h"
 #include "xla_indexing/ops/values/element_value.h"
 
 namespace xla_indexing::internal {
@@ -17,44 +19,37 @@ namespace {
 // A literal of more elements is taken to have some that decide.
 constexpr int64_t kMaxElementsToLookAt = 4096;
 
-// Whether a literal may have an element that decides the result of an operation whatever else it is
-// applied to: 0, one with all bits set, or a large one.
-bool MayHaveDecisive(const Literal& literal) {
+struct DecisiveElements {
+  bool zero = false;
+  bool infinite = false;
+};
+
+// Whether a literal may have elements that decide the result of an operation whatever else it is applied
+// to: 0, integers with all bits set or the greatest and least of their type, large floats.
+DecisiveElements FindDecisive(const Literal& literal) {
   const Shape& shape = literal.shape();
-  if (!shape.IsArray() || literal.IsElided()) return false;
+  if (!shape.IsArray() || literal.IsElided()) return {};
   const ElementType type = shape.element_type();
   const bool is_float = HoldsFloats(type);
-  if (IsPred(type)) return true;
-  if (!is_float && !HoldsIntegers(type)) return false;
+  if (!is_float && !HoldsIntegers(type)) return {};
   const int64_t count =
       literal.IsSplat() ? std::min<int64_t>(literal.ElementCount(), 1) : literal.ElementCount();
-  if (count > kMaxElementsToLookAt) return true;
+  if (IsPred(type) || count > kMaxElementsToLookAt) return {true, is_float};
+  const Interval values = ValuesOfElementType(type);
+  DecisiveElements found;
   for (int64_t i = 0; i < count; ++i) {
     if (!is_float) {
       const std::optional<int64_t> value = literal.IntegerAt(i);
-      const Interval values = ValuesOfElementType(type);
-      if (!value || *value == 0 || *value == -1 ||
-          (values.has_upper() && *value == values.upper()) ||
-          (values.has_lower() && *value == values.lower())) {
-        return true;
-      }
+      found.zero = found.zero || !value || *value == 0 || *value == -1 ||
+                   (values.has_upper() && *value == values.upper()) ||
+                   (values.has_lower() && *value == values.lower());
       continue;
     }
-    // All but floats of middling size, by their exponents.
-    const uint64_t bits = literal.BitsAt(i);
-    const int width = BitWidth(type);
-    const int fraction = type == ElementType::kF16    ? 10
-                         : type == ElementType::kBF16 ? 7
-                         : type == ElementType::kF32  ? 23
-                                                      : 52;
-    const int exponent_bits = width - 1 - fraction;
-    const int64_t bias = (int64_t{1} << (exponent_bits - 1)) - 1;
-    const auto exponent =
-        static_cast<int64_t>((bits >> fraction) & ((uint64_t{1} << exponent_bits) - 1)) - bias;
-    constexpr int64_t kExponentOfLarge = 29;  // 2^29 < 1e9
-    if (exponent == -bias || exponent >= std::min(kExponentOfLarge, bias)) return true;
+    const llvm::APFloat value = FloatAt(literal, i);
+    found.zero = found.zero || value.isZero();
+    found.infinite = found.infinite || IsInfinite(value);
   }
-  return false;
+  return found;
 }
 
 }  // namespace
@@ -80,16 +75,27 @@ bool DecidesReads(HloOpcode opcode) {
 ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
                                          const std::vector<Origins>& before) {
   const HloOpcode opcode = instruction.opcode();
+  const auto of_operand = [&](int64_t i) -> const Origins& {
+    return before[static_cast<size_t>(instruction.operand(i)->index_in_computation())];
+  };
   Origins all;  // of all operands together
   bool all_fixed = true;
-  for (const HloInstruction* operand : instruction.operands()) {
-    const Origins& each = before[static_cast<size_t>(operand->index_in_computation())];
+  for (int64_t i = 0; i < instruction.operand_count(); ++i) {
+    const Origins& each = of_operand(i);
     all.fixed = all.fixed || each.fixed;
-    all.decisive = all.decisive || each.decisive;
+    all.zero = all.zero || each.zero;
+    all.infinite = all.infinite || each.infinite;
     all.data = all.data || each.data;
     all.given = all.given || each.given;
     all_fixed = all_fixed && each.fixed;
   }
+  // Of which nothing is known but what it is made of.
+  const auto unknown = [&](bool data) {
+    Origins origins;
+    origins.data = data;
+    origins.given = all.given;
+    return origins;
+  };
   switch (opcode) {
     case HloOpcode::kParameter:
       return OriginsOfParameter(instruction, instruction.shape().IsTuple() ? -1 : 0);
@@ -102,47 +108,77 @@ ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
       break;
     case HloOpcode::kConstant: {
       const Literal* literal = instruction.literal();
-      if (literal == nullptr || literal->IsElided()) return {false, false, true, false};
-      return {true, MayHaveDecisive(*literal), false, false};
+      if (literal == nullptr || literal->IsElided()) return unknown(/*data=*/true);
+      const DecisiveElements found = FindDecisive(*literal);
+      return {true, found.zero, found.infinite, false, false};
     }
     case HloOpcode::kIota:
-      return {true, true, false, false};
+      return {true, true, false, false, false};
     default:
       break;
   }
   if (const HloComputation* called = instruction.inlined_computation()) {
     const HloInstruction* root = called->root_instruction();
-    if (root == nullptr) return {false, false, true, all.given};
-    const Origins of_root = Of(*root);
-    if (!of_root.given) return {of_root.fixed, of_root.decisive, of_root.data, false};
-    return {of_root.fixed || all.fixed, true, of_root.data || all.data, all.given};
+    if (root == nullptr) return unknown(/*data=*/true);
+    Origins origins = Of(*root);
+    if (!origins.given) return origins;
+    origins.fixed = origins.fixed || all.fixed;
+    origins.zero = origins.infinite = true;
+    origins.data = origins.data || all.data;
+    origins.given = all.given;
+    return origins;
   }
-  const bool is_computed_otherwise =
-      !MayBeFollowed(instruction) ||
-      (instruction.shape().IsArray() && !HoldsIntegers(instruction.shape().element_type()) &&
-       !HoldsFloats(instruction.shape().element_type()));
   if (!instruction.called_computations().empty() && opcode != HloOpcode::kReduce) {
-    return {false, false, true, all.given};
+    return unknown(/*data=*/true);
   }
-  if (is_computed_otherwise) {
-    return {false, false, all.data || IsOpaque(opcode) || instruction.operands().empty(),
-            all.given};
+  const Shape& shape = instruction.shape();
+  const bool is_float = shape.IsArray() && HoldsFloats(shape.element_type());
+  const bool is_followed = MayBeFollowed(instruction) &&
+                           (!shape.IsArray() || is_float || HoldsIntegers(shape.element_type()));
+  if (!is_followed) {
+    return unknown(all.data || IsOpaque(opcode) || instruction.operands().empty());
   }
   if (!IsElementwise(opcode)) return all;
-  const bool is_float =
-      instruction.shape().IsArray() && HoldsFloats(instruction.shape().element_type());
-  const bool is_sure_with_one =
-      opcode == HloOpcode::kSelect ||
-      (DecidesReads(opcode) && (!is_float || dependence_ == Dependence::kFiniteValues));
   Origins origins = all;
-  if (all_fixed) {
-    origins.fixed = true;
-    origins.decisive = true;
-  } else if (opcode != HloOpcode::kSelect && is_sure_with_one) {
-    origins.fixed = all.fixed && all.decisive;
-  } else if (!is_sure_with_one) {
-    origins.fixed = origins.decisive = false;
+  if (opcode == HloOpcode::kSelect) {
+    const Origins& a = of_operand(1);
+    const Origins& b = of_operand(2);
+    origins.fixed = all_fixed || a.fixed || b.fixed;
+    origins.zero = a.zero || b.zero;
+    origins.infinite = a.infinite || b.infinite;
+    return origins;
   }
+  // What is sure of the result with one operand (ops/values/cases/sure_values.h).
+  const bool is_finite = dependence_ == Dependence::kFiniteValues;
+  bool is_sure = false;
+  switch (opcode) {
+    case HloOpcode::kAnd:
+    case HloOpcode::kOr:
+      is_sure = all.zero;
+      break;
+    case HloOpcode::kMultiply:
+      is_sure = all.zero && (!is_float || is_finite);
+      break;
+    case HloOpcode::kMaximum:
+    case HloOpcode::kMinimum:
+      is_sure = is_float ? is_finite && all.infinite : all.zero;
+      break;
+    case HloOpcode::kAdd:
+    case HloOpcode::kSubtract:
+      is_sure = is_float && is_finite && all.infinite;
+      break;
+    case HloOpcode::kDivide:
+      is_sure = is_float && is_finite && (of_operand(0).zero || of_operand(1).infinite);
+      break;
+    case HloOpcode::kExponential:
+      // Of -infinity 0, and of nothing else what is known.
+      return {is_finite && all.infinite, is_finite && all.infinite, false, all.data, all.given};
+    default:
+      break;
+  }
+  origins.fixed = all_fixed || is_sure;
+  // What is computed of known values may be anything.
+  if (all_fixed) origins.zero = origins.infinite = true;
   return origins;
 }
 
@@ -185,8 +221,10 @@ std::optional<LeafSource> ValueOrigins::PassedFor(const HloInstruction& paramete
 
 ValueOrigins::Origins ValueOrigins::OriginsOfParameter(const HloInstruction& parameter,
                                                        int64_t leaf) {
-  if (parameter.parent()->is_entry()) return {false, false, true, false};
-  Origins origins = {false, false, false, true};
+  Origins origins;
+  origins.data = parameter.parent()->is_entry();
+  origins.given = !origins.data;
+  if (origins.data) return origins;
   if (leaf < 0) return origins;
   // Whether a constant or an iota is part of what is passed, as far as that is found soon.
   constexpr size_t kMaxSources = 256;
@@ -196,7 +234,7 @@ ValueOrigins::Origins ValueOrigins::OriginsOfParameter(const HloInstruction& par
     pending.pop_back();
     const HloInstruction& source = *next.instruction;
     if (source.opcode() == HloOpcode::kConstant || source.opcode() == HloOpcode::kIota) {
-      origins.fixed = origins.decisive = true;
+      origins.fixed = origins.zero = origins.infinite = true;
       break;
     }
     if (source.opcode() == HloOpcode::kParameter) {
@@ -241,7 +279,7 @@ ValueOrigins::Origins ValueOrigins::Of(const HloInstruction& instruction) {
         own = Find(*each, origins);
         // One number for all elements, which cases may be told apart by.
         if (each->shape().IsScalar() && HoldsIntegers(each->shape().element_type())) {
-          own = {true, true, false, false};
+          own = {true, true, false, false, false};
         }
       }
       known_.emplace(&next, std::move(origins));
@@ -258,7 +296,7 @@ bool ValueOrigins::MayDecideReads(const HloInstruction& instruction) {
     return false;
   }
   if (opcode == HloOpcode::kSelect) {
-    return MayBeFixed(*instruction.operand(0));
+    return MayBeFixed(*instruction.operand(0), /*is_called=*/true);
   }
   const ElementType type = instruction.shape().element_type();
   const bool is_float = HoldsFloats(type);
@@ -268,10 +306,17 @@ bool ValueOrigins::MayDecideReads(const HloInstruction& instruction) {
                     opcode == HloOpcode::kDivide)) {
     return false;
   }
-  return absl::c_any_of(instruction.operands(), [&](const HloInstruction* operand) {
-    const Origins origins = Of(*operand);
-    return origins.fixed && origins.decisive;
-  });
+  const auto any = [&](auto holds) {
+    return absl::c_any_of(instruction.operands(), [&](const HloInstruction* operand) {
+      const Origins origins = Of(*operand);
+      return origins.fixed && holds(origins);
+    });
+  };
+  const bool is_decided_by_infinity =
+      is_float && opcode != HloOpcode::kMultiply && opcode != HloOpcode::kDot;
+  return (is_decided_by_infinity && any([](const Origins& o) { return o.infinite; })) ||
+         ((!is_decided_by_infinity || opcode == HloOpcode::kDivide) &&
+          any([](const Origins& o) { return o.zero; }));
 }
 
 }  // namespace xla_indexing::internal

@@ -27,10 +27,10 @@ class ValueOrigins {
 
   Dependence dependence() const { return dependence_; }
 
-  // Whether the module may fix some elements, or callers do.
-  bool MayBeFixed(const HloInstruction& instruction) {
+  // Whether the module may fix some elements, or a caller whose operands are looked at.
+  bool MayBeFixed(const HloInstruction& instruction, bool is_called) {
     const Origins origins = Of(instruction);
-    return origins.fixed || origins.given;
+    return origins.fixed || (is_called && origins.given);
   }
   // Whether a value depends on what callers of its computation pass.
   bool IsGiven(const HloInstruction& instruction) { return Of(instruction).given; }
@@ -56,7 +56,8 @@ class ValueOrigins {
  private:
   struct Origins {
     bool fixed = false;     // some element may be known
-    bool decisive = false;  // and 0, all bits set or infinite
+    bool zero = false;      // and be 0, or an integer that decides what it is combined with
+    bool infinite = false;  // and be infinite
     bool data = false;
     bool given = false;
   };

@@ -118,8 +118,8 @@ ValueCases ElementEvaluator::Evaluate(const HloInstruction* instruction, int64_t
 }
 
 ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constraints& when) {
-  if (KeepsPartialValues() && !element.index.empty() &&
-      !environment_.MayBeKnown(*element.instruction)) {
+  if (KeepsPartialValues() &&
+      !environment_.MayBeKnown(*element.instruction, !element.path.empty())) {
     return Unknown(element, when);
   }
   if (depth_ >= kMaxDepth || visits_ >= kMaxVisits) {

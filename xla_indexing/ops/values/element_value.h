@@ -58,7 +58,10 @@ class ValueEnvironment {
   // (ops/values/cases/sure_values.h). Then these are asked: whether an element of the instruction may be known,
   // and what the only caller of its computation passes for a parameter's leaf.
   virtual Dependence dependence() const { return Dependence::kReads; }
-  virtual bool MayBeKnown(const HloInstruction& /*instruction*/) const { return true; }
+  // `is_called`: a call leads to it.
+  virtual bool MayBeKnown(const HloInstruction& /*instruction*/, bool /*is_called*/) const {
+    return true;
+  }
   virtual std::optional<LeafSource> PassedByOnlyCaller(const HloInstruction& /*parameter*/,
                                                        int64_t /*leaf*/) const {
     return std::nullopt;

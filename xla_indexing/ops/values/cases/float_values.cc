@@ -244,6 +244,12 @@ bool HoldsFloats(ElementType type) {
   return !IsOff(Engine::kFloatTables) && SemanticsOf(type) != nullptr;
 }
 
+APFloat FloatAt(const Literal& literal, int64_t position) {
+  const ElementType type = literal.shape().element_type();
+  const llvm::APInt bits(static_cast<unsigned>(BitWidth(type)), literal.BitsAt(position));
+  return {*SemanticsOf(type), bits};
+}
+
 std::optional<ValueCases> FloatOfInteger(AffineExpr value, ElementType type,
                                          const Constraints& when, const ValueVariables& variables) {
   const Interval range = variables.RangeOf(value, when);
@@ -260,7 +266,6 @@ std::optional<ValueCases> FloatOfInteger(AffineExpr value, ElementType type,
 
 std::optional<ValueCases> FloatOfLiteral(const Literal& literal, AffineExpr position,
                                          const Constraints& when, const ValueVariables& variables) {
-  const ElementType type = literal.shape().element_type();
   const Interval range =
       variables.RangeOf(position, when).Intersect(Interval::OfSize(literal.ElementCount()));
   if (!position || range.IsEmpty() || range.upper() - range.lower() >= kMaxFloats) {
@@ -268,8 +273,7 @@ std::optional<ValueCases> FloatOfLiteral(const Literal& literal, AffineExpr posi
   }
   std::vector<APFloat> values;
   for (int64_t i = range.lower(); i <= range.upper(); ++i) {
-    const llvm::APInt bits(static_cast<unsigned>(BitWidth(type)), literal.BitsAt(i));
-    values.emplace_back(*SemanticsOf(type), bits);
+    values.push_back(FloatAt(literal, i));
   }
   return OfTable(std::move(values), range.lower(), position, when);
 }

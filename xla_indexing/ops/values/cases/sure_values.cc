@@ -22,12 +22,7 @@ enum class SureNumber : uint8_t { kNothing, kZero, kInfinity, kMinusInfinity };
 
 SureNumber ClassOf(const APFloat& value) {
   if (value.isZero()) return SureNumber::kZero;
-  if (value.isNaN()) return SureNumber::kNothing;
-  bool loses = false;
-  APFloat size = value;
-  size.convert(APFloat::IEEEdouble(), APFloat::rmTowardZero, &loses);
-  size.clearSign();
-  if (size.convertToDouble() < kInfinite) return SureNumber::kNothing;
+  if (!IsInfinite(value)) return SureNumber::kNothing;
   return value.isNegative() ? SureNumber::kMinusInfinity : SureNumber::kInfinity;
 }
 
@@ -111,6 +106,15 @@ const llvm::fltSemantics& SemanticsOfFloat(ElementType type) {
 }
 
 }  // namespace
+
+bool IsInfinite(const APFloat& value) {
+  if (value.isNaN()) return false;
+  bool loses = false;
+  APFloat size = value;
+  size.convert(APFloat::IEEEdouble(), APFloat::rmTowardZero, &loses);
+  size.clearSign();
+  return size.convertToDouble() >= kInfinite;
+}
 
 std::optional<ValueCases> SureValue(const HloInstruction& instruction,
                                     llvm::ArrayRef<ValueCase> values, const Constraints& when,

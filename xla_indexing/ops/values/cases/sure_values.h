@@ -21,6 +21,7 @@
 
 #include <optional>
 
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/ops/values/cases/value_cases.h"
@@ -29,6 +30,9 @@ namespace xla_indexing::internal {
 
 // The least size of numbers that count as infinite.
 inline constexpr double kInfinite = 1e9;
+
+// Whether a number counts as infinite; one that is none does not.
+bool IsInfinite(const llvm::APFloat& value);
 
 // The result, where it is sure; floats that are not known have no table.
 std::optional<ValueCases> SureValue(const HloInstruction& instruction,
