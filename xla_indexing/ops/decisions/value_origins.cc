@@ -138,6 +138,15 @@ ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
   if (!is_followed) {
     return unknown(all.data || IsOpaque(opcode) || instruction.operands().empty());
   }
+  if (opcode == HloOpcode::kReduce || opcode == HloOpcode::kDynamicSlice) {
+    // Of integers alone sums are followed.
+    if (opcode == HloOpcode::kReduce && is_float) return unknown(all.data);
+    Origins origins = of_operand(0);
+    if (opcode == HloOpcode::kReduce) origins.zero = origins.fixed;
+    origins.data = all.data;
+    origins.given = all.given;
+    return origins;
+  }
   if (!IsElementwise(opcode)) return all;
   Origins origins = all;
   if (opcode == HloOpcode::kSelect) {
