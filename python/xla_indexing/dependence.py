@@ -188,7 +188,9 @@ def _violates(
 
 
 def _path(program: Program, link: Link, output: Sequence[int], element: Sequence[int]) -> str:
-    """Through which instructions the one reads the other, where the library says that."""
+    """Through which instructions the one reads the other."""
+    if link.argument.number is None or link.output.number is None:
+        return ""
     return str(
         program.module.entry.explain(
             list(output),

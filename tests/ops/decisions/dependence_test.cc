@@ -23,16 +23,16 @@ namespace xla_indexing::internal {
 namespace {
 
 using Pair = std::pair<std::vector<int64_t>, std::vector<int64_t>>;
-using Pairs = std::set<Pair>;
+using PairSet = std::set<Pair>;
 
 // All pairs of an element of the result and one of parameter 0 that it depends on, exactly; a map that is not
 // exact is a failure.
 class DependenceTest : public ::testing::Test {
  protected:
-  Pairs DependsOn(const std::string& text, Dependence dependence, int64_t parameter = 0) {
+  PairSet DependsOn(const std::string& text, Dependence dependence, int64_t parameter = 0) {
     const auto module = ParseAndVerifyModule(text);
     EXPECT_TRUE(module.ok()) << module.status();
-    Pairs pairs;
+    PairSet pairs;
     if (!module.ok()) return pairs;
     FusionOptions options;
     options.indexing.dependence = dependence;
@@ -51,7 +51,7 @@ class DependenceTest : public ::testing::Test {
     return pairs;
   }
 
-  static void AddPairs(const IndexingMap& map, Pairs* pairs) {
+  static void AddPairs(const IndexingMap& map, PairSet* pairs) {
     std::vector<int64_t> values(map.num_dims() + map.num_ranges());
     const auto bounds = [&](size_t i) {
       return i < static_cast<size_t>(map.num_dims()) ? map.dims()[i].bounds
@@ -78,8 +78,8 @@ class DependenceTest : public ::testing::Test {
   }
 
   // The pairs of indices in [0, rows) and [0, columns) for which `holds`.
-  static Pairs Where(int64_t rows, int64_t columns, std::function<bool(int64_t, int64_t)> holds) {
-    Pairs pairs;
+  static PairSet Where(int64_t rows, int64_t columns, std::function<bool(int64_t, int64_t)> holds) {
+    PairSet pairs;
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t k = 0; k < columns; ++k) {
         if (holds(i, k)) pairs.insert({{i, k}, {i, k}});
@@ -168,7 +168,7 @@ ENTRY e {
   shares = f32[4,6] divide(powers, totals)
   ROOT r = f32[4,2] dot(shares, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
 })";
-  Pairs expected;
+  PairSet expected;
   for (int64_t i = 0; i < 4; ++i) {
     for (int64_t j = 0; j < 2; ++j) {
       for (int64_t k = 0; k < 6; ++k) {
@@ -231,7 +231,7 @@ ENTRY e {
   a = f32[4,6] call(x, chosen), to_apply=first
   ROOT b = f32[4,6] call(a, others), to_apply=second
 })";
-  EXPECT_EQ(DependsOn(text, Dependence::kValues), Pairs());
+  EXPECT_EQ(DependsOn(text, Dependence::kValues), PairSet());
 }
 
 TEST_F(DependenceTest, ElidedConstantsAndDataDecideNothing) {

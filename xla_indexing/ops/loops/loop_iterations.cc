@@ -15,13 +15,16 @@
 namespace xla_indexing::internal {
 namespace {
 
-// The devices that maps lead to, and those that they start from.
+// The devices that maps lead to, and those that they start from; and an unknown map, which may lead to
+// any.
 struct DevicesOfMaps {
   Interval readers = Interval::Empty();
   Interval devices = Interval::Empty();
+  std::optional<OperandIndexing> unknown;
 
   void Add(const OperandIndexingSet& set) {
     for (const OperandIndexing& map : set) {
+      if (map.IsUnknown()) unknown = map;
       if (map.replica_map() == nullptr) continue;
       readers = readers.Union(map.replica_map()->readers);
       devices = devices.Union(map.DevicesRead());
@@ -60,6 +63,13 @@ LeafSets ReachableLeaves(const LoopBody& body, const LeafSets& start, const Shap
     for (const int64_t next : body.LeavesFrom(leaf)) reach(next);
     if (!body.HasDevices()) continue;
     for (const IndexingEntry& entry : body.EntriesOf(leaf)) devices.Add(entry.indexing);
+  }
+  if (devices.unknown) {
+    for (auto& [leaf, set] : all) {
+      if (!body.is_forward() || !body.PassesThrough(leaf))
+        set = OperandIndexingSet(*devices.unknown);
+    }
+    return all;
   }
   if (devices.readers.IsEmpty()) return all;
   for (auto& [leaf, set] : all) {
