@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import pickle
 import time
 from collections.abc import Callable
@@ -21,12 +20,6 @@ from perturbation import perturb
 from programs import PROGRAMS, Program, attention, layer_norm, normal
 
 import xla_indexing as xi
-
-HAS_DEPENDENCE = "dependence" in inspect.signature(xi.Computation.indexing).parameters
-HAS_FINITE = "assume_finite" in inspect.signature(xi.Computation.indexing).parameters
-needs_dependence = pytest.mark.skipif(not HAS_DEPENDENCE, reason="selects are not decided yet")
-needs_finite = pytest.mark.skipif(not HAS_FINITE, reason="values at infinity are not known yet")
-
 
 # --- Causality and independence ---
 
@@ -301,6 +294,35 @@ def test_a_deep_model_is_proven_in_moments() -> None:
 # --- Masks that are decided ---
 
 
+def later(length: int) -> Any:
+    """Whether a key comes after a query."""
+    return jnp.arange(length)[None, :] > jnp.arange(length)[:, None]
+
+
+# The ways in which people mask the scores of attention.
+MASKS: dict[str, Callable[[Any], Any]] = {
+    "where": lambda s: jnp.where(jnp.tril(jnp.ones(s.shape[-2:], bool)), s, -jnp.inf),
+    "large_number": lambda s: jnp.where(later(s.shape[-1]), -1e30, s),
+    "bias": lambda s: s + jnp.where(later(s.shape[-1]), jnp.finfo(s.dtype).min, 0.0),
+    "multiplied_bias": lambda s: s + (1 - jnp.tril(jnp.ones(s.shape[-2:]))) * -1e9,
+    "constant": lambda s: jnp.where(np.tril(np.ones(s.shape[-2:], bool)), s, -jnp.inf),
+    "constant_bias": lambda s: s + np.where(np.tril(np.ones(s.shape[-2:])) == 1, 0, -1e9).astype(np.float32),
+}
+
+
+def masked_by(mask: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def f(x: Any) -> Any:
+        scores = mask(jnp.einsum("bqd,bkd->bqk", x, x * 0.5))
+        return jnp.einsum("bqk,bkd->bqd", jax.nn.softmax(scores, axis=-1), jnp.tanh(x))
+
+    return f
+
+
+def masked_exponentials(x: Any) -> Any:
+    powers = jnp.exp(jnp.einsum("bqd,bkd->bqk", x, x)) * jnp.tril(jnp.ones((x.shape[1],) * 2))
+    return jnp.einsum("bqk,bkd->bqd", powers / powers.sum(-1, keepdims=True), x)
+
+
 def masked_attention(x: Any) -> Any:
     return attention(x, x, x, jnp.tril(jnp.ones((x.shape[1],) * 2, bool)))
 
@@ -310,35 +332,120 @@ def zeroed_attention(x: Any) -> Any:
     return jnp.einsum("bqk,bkd->bqd", jnp.where(jnp.tril(jnp.ones(scores.shape[1:], bool)), scores, 0), x)
 
 
-def multiplied_attention(x: Any) -> Any:
-    return jnp.einsum("bqk,bkd->bqd", jnp.tril(jnp.einsum("bqd,bkd->bqk", x, x)), x)
+def dot_product_attention(x: Any) -> Any:
+    heads = x[:, :, None, :]
+    return jax.nn.dot_product_attention(heads, heads, heads, is_causal=True)[:, :, 0]
 
 
-@needs_finite
-@pytest.mark.parametrize("f", [masked_attention])
-def test_masked_softmax_is_causal(f: Callable[..., Any]) -> None:
-    xi.assert_causal(f, X, assume_finite=True)
+def in_chunks(x: Any) -> Any:
+    """Attention that goes over keys in chunks, with a running maximum and sum."""
+    length, width = x.shape[1], 2
+    keys = jnp.pad(x, ((0, 0), (0, -length % width), (0, 0)))
+
+    def step(j: Any, state: Any) -> Any:
+        total, greatest, norm = state
+        chunk = lax.dynamic_slice_in_dim(keys, j * width, width, axis=1)
+        scores = jnp.einsum("bqd,bkd->bqk", x, chunk)
+        places = j * width + jnp.arange(width)
+        scores = jnp.where(jnp.arange(length)[:, None] >= places, scores, -jnp.inf)
+        next_greatest = jnp.maximum(greatest, scores.max(-1))
+        scale = jnp.exp(greatest - next_greatest)
+        shares = jnp.exp(scores - next_greatest[..., None])
+        total = total * scale[..., None] + jnp.einsum("bqk,bkd->bqd", shares, chunk)
+        return total, next_greatest, norm * scale + shares.sum(-1)
+
+    start = (jnp.zeros_like(x), jnp.full(x.shape[:2], -1e30), jnp.zeros(x.shape[:2]))
+    total, _, norm = lax.fori_loop(0, keys.shape[1] // width, step, start)
+    return total / norm[..., None]
 
 
-@needs_dependence
-def test_a_zeroed_mask_is_a_decided_select() -> None:
-    count = xi.jacobian_sparsity(lambda x: jnp.where(jnp.arange(10) < 5, x, 0), jnp.ones(10)).nnz
-    assert count == 5
-    assert xi.jacobian_sparsity(jnp.diag, jnp.ones(10)).nnz == 10
+def masked_layers(x: Any) -> Any:
+    """The mask is made once, outside of a loop over layers."""
+    mask = jnp.tril(jnp.ones((x.shape[1],) * 2, bool))
+
+    def layer(h: Any, _: Any) -> Any:
+        return h + attention(h, h, h, mask), None
+
+    return lax.scan(layer, x, None, length=3)[0]
 
 
-@needs_dependence
-@needs_finite
-@pytest.mark.parametrize("f", [zeroed_attention, multiplied_attention])
-def test_masked_scores_are_causal(f: Callable[..., Any]) -> None:
-    xi.assert_causal(f, X, assume_finite=True)
+MASKED = {name: masked_by(mask) for name, mask in MASKS.items()} | {
+    f.__name__: f
+    for f in (
+        masked_exponentials,
+        masked_attention,
+        zeroed_attention,
+        dot_product_attention,
+        in_chunks,
+        masked_layers,
+    )
+}
 
 
-def test_a_mode_that_the_library_lacks_is_refused() -> None:
-    if HAS_FINITE:
-        pytest.skip("it has it")
-    with pytest.raises(xi.Error, match="assume_finite"):
-        xi.assert_causal(running_mean, X, assume_finite=True)
+@pytest.mark.parametrize("optimized", [False, True])
+@pytest.mark.parametrize("name", MASKED)
+def test_masked_attention_is_causal(name: str, optimized: bool) -> None:
+    xi.assert_causal(MASKED[name], X, assume_finite=True, optimized=optimized)
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_nothing_changes_where_no_dependence_is_said(name: str) -> None:
+    f = jax.jit(MASKED[name])
+    x = np.asarray(jax.random.normal(jax.random.key(0), X.shape))
+    dependence = xi.depends(MASKED[name], X, assume_finite=True)
+    before = np.asarray(f(x))
+    for element in np.ndindex(x.shape):
+        may_change = np.asarray(dependence.on("x")[element])
+        for value in (0.0, -3.5, 5.0):  # of which exponentials are finite
+            other = x.copy()
+            other[element] = value
+            assert not ((np.asarray(f(other)) != before) & ~may_change).any(), (element, value)
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_scores_of_one_key_too_many_are_found(name: str) -> None:
+    def f(x: Any) -> Any:
+        return MASKED[name](x) + 1e-3 * jnp.roll(x, -1, axis=1)
+
+    with pytest.raises(xi.Violation, match="path: "):
+        xi.assert_causal(f, X, assume_finite=True)
+
+
+def test_a_mask_that_is_not_found_is_not_said_to_be_a_leak() -> None:
+    rows, columns = np.triu_indices(X.shape[1], 1)
+    with pytest.raises(xi.Undecided):
+        xi.assert_causal(masked_by(lambda s: s.at[:, rows, columns].set(-jnp.inf)), X, assume_finite=True)
+
+
+DECIDED: dict[str, tuple[Callable[[Any], Any], int]] = {
+    "where": (lambda x: jnp.where(jnp.arange(10) < 5, x, 0), 5),
+    "diag": (jnp.diag, 10),
+    "tril": (lambda x: jnp.tril(jnp.broadcast_to(x, (10, 10))), 55),
+    "even": (lambda x: jnp.where(jnp.arange(10) % 2 == 0, x, 0), 5),
+    "both": (lambda x: jnp.where((jnp.arange(10) > 2) & (jnp.arange(10) < 5), x, 0), 2),
+    "either": (lambda x: jnp.where((jnp.arange(10) < 2) | (jnp.arange(10) > 8), x, 0), 3),
+    "nested": (lambda x: jnp.where(jnp.arange(10) < 8, jnp.where(jnp.arange(10) < 3, 0, x), 0), 5),
+    "set": (lambda x: x.at[3].set(0.0), 9),
+    "reversed": (lambda x: jnp.where(jnp.flip(jnp.arange(10)) < 3, x, 0), 3),
+    "constant": (lambda x: jnp.where(np.array([1, 0, 0, 1, 1, 0, 0, 0, 0, 1], bool), x, 0), 4),
+}
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_what_is_decided_keeps_even_infinities_out(name: str) -> None:
+    f, count = DECIDED[name]
+    pattern = xi.jacobian_sparsity(f, jnp.ones(10))
+    assert (pattern.label, pattern.nnz) == ("exact", count)
+    x = np.linspace(1, 2, 10, dtype=np.float32)
+    before = np.asarray(f(jnp.asarray(x))).ravel()
+    rows, columns = pattern.to_scipy().nonzero()
+    named = set(zip(rows.tolist(), columns.tolist()))
+    for column in range(10):
+        for value in (np.nan, np.inf, -7.0):
+            other = x.copy()
+            other[column] = value
+            changed_rows = np.flatnonzero(np.asarray(f(jnp.asarray(other))).ravel() != before)
+            assert all((row, column) in named for row in changed_rows)
 
 
 # --- Elements, against perturbation ---

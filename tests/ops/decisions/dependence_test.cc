@@ -234,6 +234,53 @@ ENTRY e {
   EXPECT_EQ(DependsOn(text, Dependence::kValues), PairSet());
 }
 
+// multiply(x, m) with a mask that a called computation is given.
+std::string CalledTwice(const std::string& first, const std::string& second) {
+  return absl::StrCat(
+      "masked { a = f32[4,6] parameter(0)  m = f32[4,6] parameter(1)\n"
+      "  ROOT c = f32[4,6] multiply(a, m) }\nENTRY e {\n  x = f32[4,6] parameter(0)\n",
+      Triangle("f32"), "  others = pred[4,6] not(chosen)\n  other = f32[4,6] convert(others)\n",
+      "  a = f32[4,6] call(x, ", first, "), to_apply=masked\n  b = f32[4,6] call(x, ", second,
+      "), to_apply=masked\n  ROOT r = f32[4,6] add(a, b)\n}");
+}
+
+TEST_F(DependenceTest, CallersThatPassOneMaskAreFollowed) {
+  EXPECT_EQ(DependsOn(CalledTwice("mask", "mask"), Dependence::kFiniteValues),
+            Where(4, 6, IsInTriangle));
+}
+
+TEST_F(DependenceTest, DifferentMasksOfCallersAreNotSaidToBeData) {
+  const auto module = ParseAndVerifyModule(CalledTwice("mask", "other"));
+  ASSERT_TRUE(module.ok()) << module.status();
+  FusionOptions options;
+  options.indexing.dependence = Dependence::kFiniteValues;
+  HloIndexer indexer(&context_, options);
+  const auto entries = indexer.Index(*(*module)->entry_computation(), Direction::kOutputToInput);
+  ASSERT_TRUE(entries.ok()) << entries.status();
+  ASSERT_EQ((*entries)->size(), 1);
+  EXPECT_EQ((*entries)->front().indexing.label().exactness, Exactness::kOverApproximate);
+}
+
+TEST_F(DependenceTest, MasksThatAreScatteredAreNotSaidToBeData) {
+  const auto module = ParseAndVerifyModule(Entry(R"(
+  one = f32[] constant(1)
+  zero = f32[] constant(0)
+  ones = f32[4,6] broadcast(one), dimensions={}
+  zeros = f32[2,6] broadcast(zero), dimensions={}
+  at = s32[] constant(1)
+  begin = s32[] constant(0)
+  mask = f32[4,6] dynamic-update-slice(ones, zeros, at, begin)
+  ROOT r = f32[4,6] multiply(x, mask))"));
+  ASSERT_TRUE(module.ok()) << module.status();
+  FusionOptions options;
+  options.indexing.dependence = Dependence::kFiniteValues;
+  HloIndexer indexer(&context_, options);
+  const auto entries = indexer.Index(*(*module)->entry_computation(), Direction::kOutputToInput);
+  ASSERT_TRUE(entries.ok()) << entries.status();
+  ASSERT_EQ((*entries)->size(), 1);
+  EXPECT_EQ((*entries)->front().indexing.label().exactness, Exactness::kOverApproximate);
+}
+
 TEST_F(DependenceTest, ElidedConstantsAndDataDecideNothing) {
   const std::string text = Entry(R"(
   zero = f32[] constant(0)

@@ -110,8 +110,9 @@ class DecidedMap {
     return open;
   }
 
-  // The parts of the map in these cases; all of it without.
-  OperandIndexingSet PartsIn(const std::optional<ReadCases>& cases) {
+  // The parts of the map in these cases; all of it without. `is_final`: no caller looks at it again.
+  OperandIndexingSet PartsIn(const std::optional<ReadCases>& cases, bool is_final) {
+    is_final_ = is_final;
     if (!cases) return Labelled(OperandIndexingSet(indexing_));
     OperandIndexingSet parts;
     for (const ReadCase& each : *cases) {
@@ -167,10 +168,16 @@ class DecidedMap {
   }
 
   OperandIndexingSet Labelled(OperandIndexingSet set) {
-    if (evaluator_.missed() == nullptr) return set;
+    const HloInstruction* missed = evaluator_.missed();
+    if (missed == nullptr && is_final_) missed = evaluator_.missed_parameter();
+    for (const RuntimeVarIndexing& unknown : evaluator_.unknowns()) {
+      const bool is_array = unknown.shape().rank() > 0;
+      if (is_array && origins_.IsOfModule(SourceOf(unknown))) missed = unknown.instruction;
+    }
+    if (missed == nullptr) return set;
     OperandIndexingSet labelled;
     for (OperandIndexing each : set) {
-      each.Weaken(Missed(*evaluator_.missed()));
+      each.Weaken(Missed(*missed));
       labelled.Add(std::move(each));
     }
     return labelled;
@@ -181,6 +188,7 @@ class DecidedMap {
   mlir::MLIRContext* context_;
   const PartialValues environment_;
   ElementEvaluator evaluator_;
+  bool is_final_ = true;
 };
 
 class ReadsOfInstruction {
@@ -203,7 +211,8 @@ class ReadsOfInstruction {
     }
     if (direction_ == Direction::kInputToOutput) std::swap(result, read);
     DecidedMap decided(indexing, origins_);
-    return decided.PartsIn(CasesOf(operand, result, read, decided));
+    return decided.PartsIn(CasesOf(operand, result, read, decided),
+                           instruction_.opcode() != HloOpcode::kSelect);
   }
 
  private:
@@ -400,7 +409,8 @@ void DecidePredicates(ValueOrigins& origins, OperandIndexingSet* set) {
     const OperandIndexing without = WithoutRuntime(indexing, i);
     DecidedMap rest(without, origins);
     const OperandIndexingSet parts =
-        rest.PartsIn(rest.WhereChosen(predicate, indexing.map().runtimes()[i].bounds));
+        rest.PartsIn(rest.WhereChosen(predicate, indexing.map().runtimes()[i].bounds),
+                     /*is_final=*/false);
     for (const OperandIndexing& part : parts) pending.emplace_back(part, end - 1);
   }
   *set = std::move(decided);

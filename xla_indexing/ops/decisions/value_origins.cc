@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
@@ -50,6 +51,29 @@ DecisiveElements FindDecisive(const Literal& literal) {
     found.infinite = found.infinite || IsInfinite(value);
   }
   return found;
+}
+
+// The operands of an operation whose result has elements of them at places that are not followed;
+// nothing of other operations.
+std::optional<llvm::SmallVector<int64_t, 4>> ArraysPlaced(const HloInstruction& instruction) {
+  const int64_t count = instruction.operand_count();
+  llvm::SmallVector<int64_t, 4> arrays;
+  switch (instruction.opcode()) {
+    case HloOpcode::kDynamicUpdateSlice:
+      return {{0, 1}};
+    case HloOpcode::kGather:
+      return {{0}};
+    case HloOpcode::kScatter:
+      for (int64_t i = 0; i < count; ++i) {
+        if (i != count / 2) arrays.push_back(i);
+      }
+      return arrays;
+    case HloOpcode::kSort:
+      for (int64_t i = 0; i < count; ++i) arrays.push_back(i);
+      return arrays;
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -128,8 +152,24 @@ ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
     origins.given = all.given;
     return origins;
   }
+  // Elements of operands, at places that are not followed; but for the operands of places.
+  if (const auto arrays = ArraysPlaced(instruction)) {
+    Origins origins = unknown(all.data);
+    for (const int64_t i : *arrays) {
+      origins.fixed = origins.fixed || of_operand(i).fixed;
+      origins.zero = origins.zero || of_operand(i).zero;
+      origins.infinite = origins.infinite || of_operand(i).infinite;
+    }
+    return origins;
+  }
   if (!instruction.called_computations().empty() && opcode != HloOpcode::kReduce) {
-    return unknown(/*data=*/true);
+    const auto is_of_data = [&](const HloComputation* called) {
+      return called == nullptr ||
+             absl::c_any_of(called->instructions(),
+                            [&](const HloInstruction* each) { return Of(*each).data; });
+    };
+    return unknown(all.data || IsOpaque(opcode) ||
+                   absl::c_any_of(instruction.called_computations(), is_of_data));
   }
   const Shape& shape = instruction.shape();
   const bool is_float = shape.IsArray() && HoldsFloats(shape.element_type());
@@ -191,41 +231,52 @@ ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
   return origins;
 }
 
-const HloInstruction* ValueOrigins::OnlyCallerOf(const HloComputation& computation) {
+const std::vector<const HloInstruction*>& ValueOrigins::CallersOf(
+    const HloComputation& computation) {
   if (module_ != computation.parent()) {
     module_ = computation.parent();
-    only_callers_.clear();
+    callers_.clear();
     for (const HloComputation* caller : module_->computations()) {
       for (const HloInstruction* instruction : caller->instructions()) {
         for (const HloComputation* called : instruction->called_computations()) {
-          if (called == nullptr) continue;
-          const auto [it, is_first] = only_callers_.try_emplace(called, instruction);
-          if (!is_first) it->second = nullptr;
+          if (called != nullptr) callers_[called].push_back(instruction);
         }
       }
     }
   }
-  const auto found = only_callers_.find(&computation);
-  return found == only_callers_.end() ? nullptr : found->second;
+  return callers_[&computation];
 }
 
 std::optional<LeafSource> ValueOrigins::PassedFor(const HloInstruction& parameter, int64_t leaf) {
+  std::optional<LeafSource> passed;
+  for (const HloInstruction* caller : CallersOf(*parameter.parent())) {
+    std::optional<LeafSource> next = PassedBy(*caller, parameter, leaf);
+    if (!next) return std::nullopt;
+    *next = FollowRoutes(*next);
+    const bool is_same =
+        !passed || (passed->instruction == next->instruction && passed->leaf == next->leaf);
+    if (!is_same) return std::nullopt;
+    passed = next;
+  }
+  return passed;
+}
+
+std::optional<LeafSource> ValueOrigins::PassedBy(const HloInstruction& caller,
+                                                 const HloInstruction& parameter, int64_t leaf) {
   const HloComputation* computation = parameter.parent();
-  const HloInstruction* caller = OnlyCallerOf(*computation);
-  if (caller == nullptr) return std::nullopt;
-  if (caller->inlined_computation() == computation) {
-    return LeafSource{caller->operand(parameter.parameter_number()), leaf};
+  if (caller.inlined_computation() == computation) {
+    return LeafSource{caller.operand(parameter.parameter_number()), leaf};
   }
-  if (caller->opcode() == HloOpcode::kConditional) {
-    const auto branches = caller->branch_computations();
+  if (caller.opcode() == HloOpcode::kConditional) {
+    const auto branches = caller.branch_computations();
     const auto branch = absl::c_find(branches, computation);
-    return LeafSource{caller->operand(1 + (branch - branches.begin())), leaf};
+    return LeafSource{caller.operand(1 + (branch - branches.begin())), leaf};
   }
-  if (caller->opcode() != HloOpcode::kWhile) return std::nullopt;
-  const auto [it, is_new] = passed_through_.try_emplace(caller);
-  if (is_new) it->second = LeavesPassedThrough(*caller);
+  if (caller.opcode() != HloOpcode::kWhile) return std::nullopt;
+  const auto [it, is_new] = passed_through_.try_emplace(&caller);
+  if (is_new) it->second = LeavesPassedThrough(caller);
   if (!it->second[static_cast<size_t>(leaf)]) return std::nullopt;
-  return LeafSource{caller->operand(0), leaf};
+  return LeafSource{caller.operand(0), leaf};
 }
 
 ValueOrigins::Origins ValueOrigins::OriginsOfParameter(const HloInstruction& parameter,
@@ -247,7 +298,9 @@ ValueOrigins::Origins ValueOrigins::OriginsOfParameter(const HloInstruction& par
       break;
     }
     if (source.opcode() == HloOpcode::kParameter) {
-      if (const auto passed = PassedFor(source, next.leaf)) pending.push_back(*passed);
+      for (const HloInstruction* caller : CallersOf(*source.parent())) {
+        if (const auto passed = PassedBy(*caller, source, next.leaf)) pending.push_back(*passed);
+      }
       continue;
     }
     if (const HloComputation* called = source.inlined_computation()) {
@@ -275,10 +328,8 @@ ValueOrigins::Origins ValueOrigins::Of(const HloInstruction& instruction) {
     const size_t size = pending.size();
     if (!known_.contains(&next)) {
       for (const HloInstruction* each : next.instructions()) {
-        const HloComputation* called = each->inlined_computation();
-        if (called != nullptr && called->root_instruction() != nullptr &&
-            !known_.contains(called)) {
-          pending.push_back(called);
+        for (const HloComputation* called : each->called_computations()) {
+          if (called != nullptr && !known_.contains(called)) pending.push_back(called);
         }
       }
       if (pending.size() > size) continue;

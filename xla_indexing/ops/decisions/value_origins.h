@@ -30,7 +30,7 @@ class ValueOrigins {
   // Whether the module may fix some elements, or a caller whose operands are looked at.
   bool MayBeFixed(const HloInstruction& instruction, bool is_called) {
     const Origins origins = Of(instruction);
-    return origins.fixed || (is_called && origins.given);
+    return origins.fixed || (is_called && origins.given) || instruction.shape().IsTuple();
   }
   // Whether a value depends on what callers of its computation pass.
   bool IsGiven(const HloInstruction& instruction) { return Of(instruction).given; }
@@ -45,8 +45,8 @@ class ValueOrigins {
   bool IsPartlyOfModule(const HloInstruction& instruction) {
     return Of(instruction).fixed || IsOfModule(instruction);
   }
-  // What is passed for a leaf of a parameter, array by array, where its computation is called once; nothing
-  // otherwise, and for the state of a loop that changes.
+  // What is passed for a leaf of a parameter, array by array, if all callers pass the same; nothing otherwise,
+  // and for the state of a loop that changes.
   std::optional<LeafSource> PassedFor(const HloInstruction& parameter, int64_t leaf);
 
   // Whether values may decide that elements of operands do not matter, so that the maps of this
@@ -65,12 +65,14 @@ class ValueOrigins {
   Origins Of(const HloInstruction& instruction);
   Origins Find(const HloInstruction& instruction, const std::vector<Origins>& before);
   Origins OriginsOfParameter(const HloInstruction& parameter, int64_t leaf);
-  const HloInstruction* OnlyCallerOf(const HloComputation& computation);
+  // Each instruction that calls the computation.
+  const std::vector<const HloInstruction*>& CallersOf(const HloComputation& computation);
+  std::optional<LeafSource> PassedBy(const HloInstruction& caller, const HloInstruction& parameter,
+                                     int64_t leaf);
 
   Dependence dependence_;
-  const HloModule* module_ =
-      nullptr;  // of these callers: null for those that are called more often
-  absl::flat_hash_map<const HloComputation*, const HloInstruction*> only_callers_;
+  const HloModule* module_ = nullptr;  // of these callers
+  absl::flat_hash_map<const HloComputation*, std::vector<const HloInstruction*>> callers_;
   absl::flat_hash_map<const HloInstruction*, std::vector<bool>> passed_through_;
   // By position.
   absl::flat_hash_map<const HloComputation*, std::vector<Origins>> known_;

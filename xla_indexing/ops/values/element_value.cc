@@ -132,7 +132,8 @@ ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constra
   std::optional<ValueCases> cases = Follow(element, when, finds_ranges_ ? &range : nullptr);
   --depth_;
   if (!cases) {
-    if (IsMissed(*element.instruction)) SetMissed(*element.instruction);
+    // A scalar that is not known tells cases apart.
+    if (!element.index.empty() && IsMissed(*element.instruction)) SetMissed(*element.instruction);
     return Unknown(element, when, range);
   }
   if (cases->size() > kMaxValueCases) {
@@ -148,12 +149,18 @@ bool ElementEvaluator::IsZero(const ValueCase& value) const {
 
 bool ElementEvaluator::IsMissed(const HloInstruction& instruction) {
   switch (instruction.opcode()) {
-    case HloOpcode::kParameter:
     case HloOpcode::kDynamicSlice:
     case HloOpcode::kReduce:
       return false;
+    case HloOpcode::kParameter:
+      return true;
     case HloOpcode::kConstant:
       return instruction.literal() != nullptr && !instruction.literal()->IsElided();
+    case HloOpcode::kDynamicUpdateSlice:
+    case HloOpcode::kGather:
+    case HloOpcode::kScatter:
+    case HloOpcode::kSort:
+      return true;
     default:
       return MayBeFollowed(instruction);
   }

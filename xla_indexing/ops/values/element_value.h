@@ -127,6 +127,8 @@ class ElementEvaluator {
   // The first instruction of which a value was not found although nothing of it is unknown; null if there is
   // none. Of partial values.
   const HloInstruction* missed() const { return missed_; }
+  // A parameter for which callers pass different values, of which some may be known.
+  const HloInstruction* missed_parameter() const { return missed_parameter_; }
 
   // Looks for the intervals that unknowns are in, in what computes them: and(x, 31) is in [0, 31].
   void FindRangesOfUnknowns() { finds_ranges_ = true; }
@@ -167,7 +169,9 @@ class ElementEvaluator {
   std::optional<ValueCases> Follow(const Element& element, const Constraints& when,
                                    Interval* range);
   void SetMissed(const HloInstruction& instruction) {
-    if (missed_ == nullptr) missed_ = &instruction;
+    const bool is_parameter = instruction.opcode() == HloOpcode::kParameter;
+    const HloInstruction*& missed = is_parameter ? missed_parameter_ : missed_;
+    if (missed == nullptr) missed = &instruction;
   }
   // Whether the elements of an instruction could be followed, if its operands' can.
   static bool IsMissed(const HloInstruction& instruction);
@@ -213,6 +217,7 @@ class ElementEvaluator {
   const ValueEnvironment& environment_;
   bool finds_ranges_ = false;
   const HloInstruction* missed_ = nullptr;
+  const HloInstruction* missed_parameter_ = nullptr;
   int visits_ = 0;
   int depth_ = 0;
 };
