@@ -199,9 +199,8 @@ class ReadsOfInstruction {
 
   // The parts of a map of an operand that its value depends on.
   OperandIndexingSet Restricted(const OperandIndexing& indexing, int64_t operand) {
-    const OperandIndexingSet all(indexing);
     if (indexing.IsUnknown() || indexing.replica_map() != nullptr || indexing.IsKnownEmpty()) {
-      return all;
+      return OperandIndexingSet(indexing);
     }
     const IndexingMap& map = indexing.map();
     Exprs result;

@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/types/literal.h"
@@ -96,30 +97,44 @@ bool DecidesReads(HloOpcode opcode) {
   }
 }
 
-ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
-                                         const std::vector<Origins>& before) {
-  const HloOpcode opcode = instruction.opcode();
-  const auto of_operand = [&](int64_t i) -> const Origins& {
-    return before[static_cast<size_t>(instruction.operand(i)->index_in_computation())];
-  };
-  Origins all;  // of all operands together
+struct ValueOrigins::OfOperands {
+  const HloInstruction& instruction;
+  const std::vector<Origins>& before;
+  Origins all = {};  // of all of them together
   bool all_fixed = true;
-  for (int64_t i = 0; i < instruction.operand_count(); ++i) {
-    const Origins& each = of_operand(i);
-    all.fixed = all.fixed || each.fixed;
-    all.zero = all.zero || each.zero;
-    all.infinite = all.infinite || each.infinite;
-    all.data = all.data || each.data;
-    all.given = all.given || each.given;
-    all_fixed = all_fixed && each.fixed;
+
+  OfOperands(const HloInstruction& of, const std::vector<Origins>& known)
+      : instruction(of), before(known) {
+    for (int64_t i = 0; i < of.operand_count(); ++i) {
+      const Origins& each = Of(i);
+      all = Union(all, each);
+      all_fixed = all_fixed && each.fixed;
+    }
+  }
+
+  static Origins Union(const Origins& a, const Origins& b) {
+    return {a.fixed || b.fixed, a.zero || b.zero, a.infinite || b.infinite, a.data || b.data,
+            a.given || b.given};
+  }
+  const Origins& Of(int64_t i) const {
+    return before[static_cast<size_t>(instruction.operand(i)->index_in_computation())];
+  }
+  // What some of them may be, made of all.
+  Origins Any(llvm::ArrayRef<int64_t> some) const {
+    Origins any;
+    for (const int64_t i : some) any = Union(any, Of(i));
+    any.data = all.data;
+    any.given = all.given;
+    return any;
   }
   // Of which nothing is known but what it is made of.
-  const auto unknown = [&](bool data) {
-    Origins origins;
-    origins.data = data;
-    origins.given = all.given;
-    return origins;
-  };
+  Origins Unknown(bool data) const { return {false, false, false, data, all.given}; }
+};
+
+ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
+                                         const std::vector<Origins>& before) {
+  const OfOperands operands(instruction, before);
+  const HloOpcode opcode = instruction.opcode();
   switch (opcode) {
     case HloOpcode::kParameter:
       return OriginsOfParameter(instruction, instruction.shape().IsTuple() ? -1 : 0);
@@ -132,7 +147,7 @@ ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
       break;
     case HloOpcode::kConstant: {
       const Literal* literal = instruction.literal();
-      if (literal == nullptr || literal->IsElided()) return unknown(/*data=*/true);
+      if (literal == nullptr || literal->IsElided()) return operands.Unknown(/*data=*/true);
       const DecisiveElements found = FindDecisive(*literal);
       return {true, found.zero, found.infinite, false, false};
     }
@@ -141,60 +156,56 @@ ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
     default:
       break;
   }
-  if (const HloComputation* called = instruction.inlined_computation()) {
-    const HloInstruction* root = called->root_instruction();
-    if (root == nullptr) return unknown(/*data=*/true);
-    Origins origins = Of(*root);
-    if (!origins.given) return origins;
-    origins.fixed = origins.fixed || all.fixed;
-    origins.zero = origins.infinite = true;
-    origins.data = origins.data || all.data;
-    origins.given = all.given;
-    return origins;
-  }
   // Elements of operands, at places that are not followed; but for the operands of places.
-  if (const auto arrays = ArraysPlaced(instruction)) {
-    Origins origins = unknown(all.data);
-    for (const int64_t i : *arrays) {
-      origins.fixed = origins.fixed || of_operand(i).fixed;
-      origins.zero = origins.zero || of_operand(i).zero;
-      origins.infinite = origins.infinite || of_operand(i).infinite;
-    }
-    return origins;
-  }
+  if (const auto arrays = ArraysPlaced(instruction)) return operands.Any(*arrays);
   if (!instruction.called_computations().empty() && opcode != HloOpcode::kReduce) {
-    const auto is_of_data = [&](const HloComputation* called) {
-      return called == nullptr ||
-             absl::c_any_of(called->instructions(),
-                            [&](const HloInstruction* each) { return Of(*each).data; });
-    };
-    return unknown(all.data || IsOpaque(opcode) ||
-                   absl::c_any_of(instruction.called_computations(), is_of_data));
+    return FindOfCall(operands);
   }
   const Shape& shape = instruction.shape();
   const bool is_float = shape.IsArray() && HoldsFloats(shape.element_type());
   const bool is_followed = MayBeFollowed(instruction) &&
                            (!shape.IsArray() || is_float || HoldsIntegers(shape.element_type()));
   if (!is_followed) {
-    return unknown(all.data || IsOpaque(opcode) || instruction.operands().empty());
+    return operands.Unknown(operands.all.data || IsOpaque(opcode) ||
+                            instruction.operands().empty());
   }
-  if (opcode == HloOpcode::kReduce || opcode == HloOpcode::kDynamicSlice) {
+  if (opcode == HloOpcode::kDynamicSlice) return operands.Any(0);
+  if (opcode == HloOpcode::kReduce) {
     // Of integers alone sums are followed.
-    if (opcode == HloOpcode::kReduce && is_float) return unknown(all.data);
-    Origins origins = of_operand(0);
-    if (opcode == HloOpcode::kReduce) origins.zero = origins.fixed;
-    origins.data = all.data;
-    origins.given = all.given;
+    if (is_float) return operands.Unknown(operands.all.data);
+    Origins origins = operands.Any(0);
+    origins.zero = origins.fixed;
     return origins;
   }
-  if (!IsElementwise(opcode)) return all;
-  Origins origins = all;
+  return IsElementwise(opcode) ? FindOfElementwise(operands, is_float) : operands.all;
+}
+
+ValueOrigins::Origins ValueOrigins::FindOfCall(const OfOperands& operands) {
+  const HloInstruction& call = operands.instruction;
+  if (const HloComputation* called = call.inlined_computation()) {
+    const HloInstruction* root = called->root_instruction();
+    if (root == nullptr) return operands.Unknown(/*data=*/true);
+    const Origins of_root = Of(*root);
+    if (!of_root.given) return of_root;
+    return {of_root.fixed || operands.all.fixed, true, true, of_root.data || operands.all.data,
+            operands.all.given};
+  }
+  const auto is_of_data = [&](const HloComputation* called) {
+    return called == nullptr ||
+           absl::c_any_of(called->instructions(),
+                          [&](const HloInstruction* each) { return Of(*each).data; });
+  };
+  return operands.Unknown(operands.all.data || IsOpaque(call.opcode()) ||
+                          absl::c_any_of(call.called_computations(), is_of_data));
+}
+
+ValueOrigins::Origins ValueOrigins::FindOfElementwise(const OfOperands& operands,
+                                                      bool is_float) const {
+  const HloOpcode opcode = operands.instruction.opcode();
+  const Origins& all = operands.all;
   if (opcode == HloOpcode::kSelect) {
-    const Origins& a = of_operand(1);
-    const Origins& b = of_operand(2);
-    origins.fixed = all_fixed || a.fixed || b.fixed;
-    origins.zero = a.zero || b.zero;
-    origins.infinite = a.infinite || b.infinite;
+    Origins origins = operands.Any({1, 2});
+    origins.fixed = origins.fixed || operands.all_fixed;
     return origins;
   }
   // What is sure of the result with one operand (ops/values/cases/sure_values.h).
@@ -217,7 +228,7 @@ ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
       is_sure = is_float && is_finite && all.infinite;
       break;
     case HloOpcode::kDivide:
-      is_sure = is_float && is_finite && (of_operand(0).zero || of_operand(1).infinite);
+      is_sure = is_float && is_finite && (operands.Of(0).zero || operands.Of(1).infinite);
       break;
     case HloOpcode::kExponential:
       // Of -infinity 0, and of nothing else what is known.
@@ -225,9 +236,10 @@ ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
     default:
       break;
   }
-  origins.fixed = all_fixed || is_sure;
+  Origins origins = all;
+  origins.fixed = operands.all_fixed || is_sure;
   // What is computed of known values may be anything.
-  if (all_fixed) origins.zero = origins.infinite = true;
+  if (operands.all_fixed) origins.zero = origins.infinite = true;
   return origins;
 }
 

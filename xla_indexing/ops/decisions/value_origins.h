@@ -63,7 +63,11 @@ class ValueOrigins {
   };
 
   Origins Of(const HloInstruction& instruction);
+  // The origins of an instruction's operands, which come before it.
+  struct OfOperands;
   Origins Find(const HloInstruction& instruction, const std::vector<Origins>& before);
+  Origins FindOfCall(const OfOperands& operands);
+  Origins FindOfElementwise(const OfOperands& operands, bool is_float) const;
   Origins OriginsOfParameter(const HloInstruction& parameter, int64_t leaf);
   // Each instruction that calls the computation.
   const std::vector<const HloInstruction*>& CallersOf(const HloComputation& computation);

@@ -80,6 +80,21 @@ bool MovesElements(HloOpcode opcode) {
   }
 }
 
+// An elementwise operation on values that are known.
+std::optional<ValueCases> ApplyTo(const HloInstruction& instruction,
+                                  llvm::ArrayRef<ValueCase> values, const Constraints& when,
+                                  const ValueVariables& variables) {
+  const auto is_float = [](const HloInstruction* value) {
+    return HoldsFloats(value->shape().element_type());
+  };
+  if (is_float(&instruction) || llvm::any_of(instruction.operands(), is_float)) {
+    return ApplyToFloats(instruction, values, when, variables);
+  }
+  llvm::SmallVector<AffineExpr, 3> integers;
+  for (const ValueCase& value : values) integers.push_back(value.value);
+  return ApplyToIntegers(instruction, integers, when, variables);
+}
+
 }  // namespace
 
 bool MayBeFollowed(const HloInstruction& instruction) {
@@ -575,36 +590,38 @@ std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& elem
   };
   ValueCases cases;
   for (const Partial& partial : partials) {
-    std::optional<ValueCases> result;
-    if (is_partial)
-      result = SureValue(instruction, partial.values, partial.when,
-                         environment_.dependence() == Dependence::kFiniteValues, variables_);
-    const bool is_unknown_float =
-        llvm::any_of(llvm::zip_equal(instruction.operands(), partial.values), [](const auto& each) {
-          return HoldsFloats(std::get<0>(each)->shape().element_type()) &&
-                 std::get<1>(each).floats == nullptr;
-        });
-    if (result || is_unknown_float) {
-    } else if (has_floats) {
-      result = ApplyToFloats(instruction, partial.values, partial.when, variables_);
-    } else {
-      llvm::SmallVector<AffineExpr, 3> values;
-      for (const ValueCase& value : partial.values) values.push_back(value.value);
-      result = ApplyToIntegers(instruction, values, partial.when, variables_);
-      if (!result && range != nullptr) *range = range_of_partials();
-    }
-    if (!result && is_partial) {
-      // Of what is known of all operands, something is known of the result.
-      const bool has_unknown = llvm::any_of(partial.values, [&](const ValueCase& value) {
-        return value.floats == nullptr && HasUnknown(value.value) && !MayTellApart(value.value);
-      });
-      if (!has_unknown) SetMissed(instruction);
-      result = Unknown(element, partial.when);
-    }
+    std::optional<ValueCases> result =
+        is_partial ? ApplyToPartial(element, partial.values, partial.when)
+                   : ApplyTo(instruction, partial.values, partial.when, variables_);
+    if (!result && !has_floats && range != nullptr) *range = range_of_partials();
     if (!result) return std::nullopt;
     cases.insert(cases.end(), result->begin(), result->end());
   }
   return MergeCases(std::move(cases));
+}
+
+ValueCases ElementEvaluator::ApplyToPartial(const Element& element,
+                                            llvm::ArrayRef<ValueCase> values,
+                                            const Constraints& when) {
+  const HloInstruction& instruction = *element.instruction;
+  const bool is_finite = environment_.dependence() == Dependence::kFiniteValues;
+  std::optional<ValueCases> result = SureValue(instruction, values, when, is_finite, variables_);
+  if (result) return *std::move(result);
+  const bool has_unknown_float =
+      llvm::any_of(llvm::zip_equal(instruction.operands(), values), [](const auto& each) {
+        const auto& [operand, value] = each;
+        return HoldsFloats(operand->shape().element_type()) && value.floats == nullptr;
+      });
+  if (!has_unknown_float) {
+    result = ApplyTo(instruction, values, when, variables_);
+    if (result) return *std::move(result);
+  }
+  // Of what is known of all operands, something is known of the result.
+  const bool has_unknown = llvm::any_of(values, [&](const ValueCase& value) {
+    return value.floats == nullptr && HasUnknown(value.value) && !MayTellApart(value.value);
+  });
+  if (!has_unknown) SetMissed(instruction);
+  return Unknown(element, when);
 }
 
 Interval ValuesOfRuntime(const OperandIndexing& indexing, int i) {

@@ -206,6 +206,9 @@ class ElementEvaluator {
   std::optional<ValueCases> FollowReduce(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowArithmetic(const Element& element, const Constraints& when,
                                              Interval* range, int64_t without = -1);
+  // An elementwise operation on values of which some may not be known, of partial values.
+  ValueCases ApplyToPartial(const Element& element, llvm::ArrayRef<ValueCase> values,
+                            const Constraints& when);
   // An element that is somewhere in `range`.
   ValueCases Unknown(const Element& element, const Constraints& when,
                      const Interval& range = Interval::All());

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
@@ -45,6 +46,43 @@ struct RowBlock {
   }
 };
 
+RunsOfRow FindRuns(const Literal& literal, int64_t row, int64_t columns) {
+  RunsOfRow runs;
+  for (int64_t column = 0; column < columns; ++column) {
+    const uint64_t bits = literal.BitsAt(row * columns + column);
+    if (runs.empty() || runs.back().bits != bits) runs.push_back({bits, column});
+    runs.back().end = column + 1;
+    if (runs.size() > kMaxValueCases) break;
+  }
+  return runs;
+}
+
+// Nothing if they have too many runs.
+std::optional<std::vector<RowBlock>> FindBlocks(const Literal& literal, int64_t rows,
+                                                int64_t columns) {
+  std::vector<RowBlock> blocks;
+  size_t regions = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    RunsOfRow runs = FindRuns(literal, row, columns);
+    if (!blocks.empty() && blocks.back().Take(row, runs)) continue;
+    regions += runs.size();
+    if (regions > kMaxValueCases) return std::nullopt;
+    llvm::SmallVector<int64_t, 4> steps(runs.size(), 0);
+    blocks.push_back({row, row, std::move(runs), std::move(steps)});
+  }
+  return blocks;
+}
+
+std::optional<ValueCases> ValueAt(const Literal& literal, int64_t position, Constraints where,
+                                  const ValueVariables& variables) {
+  if (HoldsFloats(literal.shape().element_type())) {
+    return FloatOfLiteral(literal, Constant(position, variables.context()), where, variables);
+  }
+  const std::optional<int64_t> number = literal.IntegerAt(position);
+  if (!number) return std::nullopt;
+  return ValueCases{{std::move(where), Constant(*number, variables.context())}};
+}
+
 }  // namespace
 
 std::optional<ValueCases> RegionsOfLiteral(const Literal& literal, llvm::ArrayRef<AffineExpr> index,
@@ -58,30 +96,16 @@ std::optional<ValueCases> RegionsOfLiteral(const Literal& literal, llvm::ArrayRe
     if (literal.shape().dimension(static_cast<int64_t>(k)) > 1) varying.push_back(k);
     if (variables.HasUnknown(index[k])) return std::nullopt;
   }
-  if (varying.size() != 2) return std::nullopt;
+  constexpr int64_t kMaxElements = int64_t{1} << 24;
+  if (varying.size() != 2 || literal.ElementCount() > kMaxElements) return std::nullopt;
   const int64_t rows = literal.shape().dimension(static_cast<int64_t>(varying[0]));
   const int64_t columns = literal.shape().dimension(static_cast<int64_t>(varying[1]));
-  constexpr int64_t kMaxElements = int64_t{1} << 24;
-  if (literal.ElementCount() > kMaxElements) return std::nullopt;
-  std::vector<RowBlock> blocks;
-  size_t regions = 0;
-  for (int64_t row = 0; row < rows; ++row) {
-    RunsOfRow runs;
-    for (int64_t column = 0; column < columns; ++column) {
-      const uint64_t bits = literal.BitsAt(row * columns + column);
-      if (runs.empty() || runs.back().bits != bits) runs.push_back({bits, column});
-      runs.back().end = column + 1;
-      if (runs.size() > kMaxValueCases) return std::nullopt;
-    }
-    if (!blocks.empty() && blocks.back().Take(row, runs)) continue;
-    regions += runs.size();
-    if (regions > kMaxValueCases) return std::nullopt;
-    blocks.push_back({row, row, runs, llvm::SmallVector<int64_t, 4>(runs.size(), 0)});
-  }
+  const std::optional<std::vector<RowBlock>> blocks = FindBlocks(literal, rows, columns);
+  if (!blocks) return std::nullopt;
   const AffineExpr row = index[varying[0]];
   const AffineExpr column = index[varying[1]];
   ValueCases cases;
-  for (const RowBlock& block : blocks) {
+  for (const RowBlock& block : *blocks) {
     // column - (end + step * (row - first)) of the run before.
     AffineExpr before = column;
     for (size_t i = 0; i < block.runs.size(); ++i) {
@@ -91,17 +115,13 @@ std::optional<ValueCases> RegionsOfLiteral(const Literal& literal, llvm::ArrayRe
                           Constant(block.runs[i].end - step * block.first, variables.context())));
       if (!after) return std::nullopt;
       Constraints where = when;
-      if (blocks.size() > 1) where.push_back({row, Interval::Closed(block.first, block.last)});
+      if (blocks->size() > 1) where.push_back({row, Interval::Closed(block.first, block.last)});
       if (i > 0) where.push_back({before, Interval::AtLeast(0)});
       if (i + 1 < block.runs.size()) where.push_back({after, Interval::AtMost(-1)});
       before = after;
       const int64_t position = block.first * columns + block.runs[i].end - 1;
-      std::optional<ValueCases> value;
-      if (HoldsFloats(type)) {
-        value = FloatOfLiteral(literal, Constant(position, variables.context()), where, variables);
-      } else if (const std::optional<int64_t> number = literal.IntegerAt(position)) {
-        value = ValueCases{{where, Constant(*number, variables.context())}};
-      }
+      const std::optional<ValueCases> value =
+          ValueAt(literal, position, std::move(where), variables);
       if (!value) return std::nullopt;
       llvm::append_range(cases, *value);
     }
