@@ -12,6 +12,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/map/expr/expr_util.h"
@@ -58,6 +59,9 @@ ExactnessLabel Missed(const HloInstruction& value) {
   return ExactnessLabel::OverApproximate(
       absl::StrCat("a value that decides what is read was not found: ", value.name()));
 }
+
+// An element is looked at in the time of so many steps of the question (base/question_budget.h).
+constexpr int64_t kStepsOfVisit = 2;
 
 // An element of an array of predicates.
 struct PredicateElement {
@@ -112,6 +116,7 @@ class DecidedMap {
 
   // The parts of the map in these cases; all of it without. `is_final`: no caller looks at it again.
   OperandIndexingSet PartsIn(const std::optional<ReadCases>& cases, bool is_final) {
+    QuestionBudget::Spend(kStepsOfVisit * evaluator_.visits());
     is_final_ = is_final;
     if (!cases) return Labelled(OperandIndexingSet(indexing_));
     OperandIndexingSet parts;
@@ -209,6 +214,11 @@ class ReadsOfInstruction {
       result.push_back(mlir::getAffineDimExpr(static_cast<unsigned>(i), context_));
     }
     if (direction_ == Direction::kInputToOutput) std::swap(result, read);
+    if (QuestionBudget::IsSpent()) {
+      OperandIndexing all = indexing;
+      all.Weaken(ExactnessLabel::OverApproximate(QuestionBudget::Reason()));
+      return OperandIndexingSet(std::move(all));
+    }
     DecidedMap decided(indexing, origins_);
     return decided.PartsIn(CasesOf(operand, result, read, decided),
                            instruction_.opcode() != HloOpcode::kSelect);

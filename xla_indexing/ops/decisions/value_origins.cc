@@ -20,6 +20,8 @@ namespace {
 
 // A literal of more elements is taken to have some that decide.
 constexpr int64_t kMaxElementsToLookAt = 4096;
+// What more callers pass is not looked at.
+constexpr size_t kMaxCallers = 64;
 
 struct DecisiveElements {
   bool zero = false;
@@ -261,7 +263,9 @@ const std::vector<const HloInstruction*>& ValueOrigins::CallersOf(
 
 std::optional<LeafSource> ValueOrigins::PassedFor(const HloInstruction& parameter, int64_t leaf) {
   std::optional<LeafSource> passed;
-  for (const HloInstruction* caller : CallersOf(*parameter.parent())) {
+  const std::vector<const HloInstruction*>& callers = CallersOf(*parameter.parent());
+  if (callers.size() > kMaxCallers) return std::nullopt;
+  for (const HloInstruction* caller : callers) {
     std::optional<LeafSource> next = PassedBy(*caller, parameter, leaf);
     if (!next) return std::nullopt;
     *next = FollowRoutes(*next);
@@ -310,7 +314,12 @@ ValueOrigins::Origins ValueOrigins::OriginsOfParameter(const HloInstruction& par
       break;
     }
     if (source.opcode() == HloOpcode::kParameter) {
-      for (const HloInstruction* caller : CallersOf(*source.parent())) {
+      const std::vector<const HloInstruction*>& callers = CallersOf(*source.parent());
+      if (callers.size() > kMaxCallers) {
+        origins.fixed = origins.zero = origins.infinite = true;
+        break;
+      }
+      for (const HloInstruction* caller : callers) {
         if (const auto passed = PassedBy(*caller, source, next.leaf)) pending.push_back(*passed);
       }
       continue;

@@ -130,6 +130,9 @@ class ElementEvaluator {
   // A parameter for which callers pass different values, of which some may be known.
   const HloInstruction* missed_parameter() const { return missed_parameter_; }
 
+  // How many elements were looked at.
+  int visits() const { return visits_; }
+
   // Looks for the intervals that unknowns are in, in what computes them: and(x, 31) is in [0, 31].
   void FindRangesOfUnknowns() { finds_ranges_ = true; }
 
