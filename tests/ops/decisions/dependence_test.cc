@@ -196,6 +196,7 @@ TEST_F(DependenceTest, ConstantMasksOfAnyShapeOfRuns) {
   const std::string masks[] = {
       "{{1,0,0,0,0,0},{1,1,0,0,0,0},{1,1,1,0,0,0},{1,1,1,1,0,0}}",
       "{{1,1,0,0,0,0},{1,1,0,0,0,0},{0,0,1,1,0,0},{0,0,0,0,1,1}}",
+      "{{1,0,0,0,0,0},{1,1,1,1,0,0},{1,1,0,0,0,0},{1,1,1,0,0,0}}",
       "{{0,0,0,0,0,0},{1,1,1,1,1,1},{0,1,0,1,0,1},{1,0,1,0,1,0}}",
   };
   for (const std::string& mask : masks) {
@@ -232,6 +233,55 @@ ENTRY e {
   ROOT b = f32[4,6] call(a, others), to_apply=second
 })";
   EXPECT_EQ(DependsOn(text, Dependence::kValues), PairSet());
+}
+
+// Three iterations that each add the sum of what a mask leaves of x.
+std::string SumOfMasked(const std::string& number) {
+  return absl::StrCat(
+      "body", number,
+      " {\n  s = (s32[], f32[], f32[4,6], pred[4,6]) parameter(0)\n"
+      "  i = s32[] get-tuple-element(s), index=0\n  a = f32[] get-tuple-element(s), index=1\n"
+      "  x = f32[4,6] get-tuple-element(s), index=2\n  m = pred[4,6] get-tuple-element(s), "
+      "index=3\n"
+      "  one = s32[] constant(1)\n  next = s32[] add(i, one)\n  zero = f32[] constant(0)\n"
+      "  zeros = f32[4,6] broadcast(zero), dimensions={}\n  c = f32[4,6] select(m, x, zeros)\n"
+      "  new = f32[] reduce(c, a), dimensions={0,1}, to_apply=sum\n"
+      "  ROOT t = (s32[], f32[], f32[4,6], pred[4,6]) tuple(next, new, x, m)\n}\n"
+      "until",
+      number,
+      " {\n  s = (s32[], f32[], f32[4,6], pred[4,6]) parameter(0)\n"
+      "  i = s32[] get-tuple-element(s), index=0\n  n = s32[] constant(3)\n"
+      "  ROOT c = pred[] compare(i, n), direction=LT\n}\n");
+}
+
+// Two of these loops, of x with the masks `first` and `second`.
+std::string TwoLoops(const std::string& first, const std::string& second) {
+  return absl::StrCat(
+      "sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\n",
+      SumOfMasked("1"), SumOfMasked("2"), "ENTRY e {\n  x = f32[4,6] parameter(0)\n",
+      Triangle("f32"),
+      "  others = pred[4,6] not(chosen)\n  begin = s32[] constant(0)\n  zero = f32[] constant(0)\n"
+      "  s1 = (s32[], f32[], f32[4,6], pred[4,6]) tuple(begin, zero, x, ",
+      first,
+      ")\n"
+      "  w1 = (s32[], f32[], f32[4,6], pred[4,6]) while(s1), condition=until1, body=body1\n"
+      "  s2 = (s32[], f32[], f32[4,6], pred[4,6]) tuple(begin, zero, x, ",
+      second,
+      ")\n"
+      "  w2 = (s32[], f32[], f32[4,6], pred[4,6]) while(s2), condition=until2, body=body2\n"
+      "  r1 = f32[] get-tuple-element(w1), index=1\n  r2 = f32[] get-tuple-element(w2), index=1\n"
+      "  v1 = f32[1] reshape(r1)\n  v2 = f32[1] reshape(r2)\n"
+      "  ROOT r = f32[2] concatenate(v1, v2), dimensions={0}\n}");
+}
+
+TEST_F(DependenceTest, EqualLoopsWithDifferentMasksDoNotShareAnswers) {
+  PairSet expected;
+  for (int64_t i = 0; i < 4; ++i) {
+    for (int64_t k = 0; k < 6; ++k) {
+      expected.insert({{IsInTriangle(i, k) ? 0 : 1}, {i, k}});
+    }
+  }
+  EXPECT_EQ(DependsOn(TwoLoops("chosen", "others"), Dependence::kValues), expected);
 }
 
 // multiply(x, m) with a mask that a called computation is given.
