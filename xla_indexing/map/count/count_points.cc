@@ -173,7 +173,7 @@ std::optional<Int128> CountIn(const Span& x, const Congruence& residue_class,
       return std::nullopt;
     }
     const auto part = CountIn(x, both, residues.drop_front(), budget);
-    if (!part) return std::nullopt;
+    if (!part || *part > kFar - count) return std::nullopt;
     count += *part;
   }
   return count;
@@ -215,7 +215,8 @@ class Sweep {
     std::optional<Int128> count = 0;
     const absl::Status status = Others().ForEachPoint(*points, [&](auto, auto, auto values) {
       const auto here = count ? CountHere(values, budget) : std::nullopt;
-      count = here ? std::optional(*count + *here) : std::nullopt;
+      // Sums past 2^126 are not counted.
+      count = here && *here <= kFar - *count ? std::optional(*count + *here) : std::nullopt;
     });
     return status.ok() ? count : std::nullopt;
   }
