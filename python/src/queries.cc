@@ -387,7 +387,7 @@ void DefineDependence(nb::module_& m, SubjectClasses& classes) {
                                "Why an element of the output depends on one of an operand.")
       .def_prop_ro(
           "depends", [](const DependenceReport& self) { return ToBool(self.answer); },
-          "Whether it does; None where that was not decided.")
+          "Whether it does, or None if that was not decided.")
       .def_prop_ro(
           "reason", [](const DependenceReport& self) { return ToText(self.reason); },
           "Why it was not decided; empty where it was.")

@@ -113,7 +113,7 @@ def _evaluate(computation: Computation, inputs: Sequence[Any], depth: int = 8) -
 
 
 def _apply(instruction: Instruction, operands: list[Any], sizes: tuple[int, ...]) -> Any:
-    """What an operation yields for these operands; None where it is not one of those that are known."""
+    """What an operation yields for these operands; or None if it is not one of those that are known."""
     opcode, text = instruction.opcode, instruction.text
     if opcode in _ELEMENTWISE:
         return _ELEMENTWISE[opcode](*operands)

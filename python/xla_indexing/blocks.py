@@ -27,7 +27,7 @@ class BlockCheck:
 
     `uncovered` is an element that is in no block, `overlapping` a pair of grid points whose blocks have an
     element in common, `outside` a grid point whose block has no element, or one before the first, of a
-    dimension; each of them is the first one, and None where there is none. `ragged` says whether a block
+    dimension; each of them is the first one, or None if there is none. `ragged` says whether a block
     ends past the end of the array, which Pallas pads.
     """
 

@@ -154,7 +154,7 @@ def _place(leaf: Leaf, axis: int) -> int | None:
 def _violates(
     program: Program, link: Link, i: int, k: int, forbidden: list[tuple[int, int]], what: str
 ) -> str | None:
-    """None where the map never does what is forbidden, why where it is undecided; raises Violation."""
+    """None if the map never does what is forbidden, or why that is undecided; raises Violation."""
     if link.map.exactness == "unknown":
         return link.map.reason or "the map is unknown"
     if link.map.replica_map is not None:
@@ -206,7 +206,7 @@ def _path(program: Program, link: Link, output: Sequence[int], element: Sequence
 def a_point(read: IndexingMap) -> list[int] | None:
     """A point of the domain, the least one: values of dimensions, range variables and runtime variables.
 
-    None where there is none, or none was found in the steps of is_empty().
+    None if there is none, or if none was found in the steps of is_empty().
     """
     point: list[int] = []
     fixed: list[str] = []

@@ -51,6 +51,20 @@ class DependenceTest : public ::testing::Test {
     return pairs;
   }
 
+  // How exact the entry is for the only parameter that the result depends on.
+  Exactness ExactnessOf(const std::string& text) {
+    const auto module = ParseAndVerifyModule(text);
+    EXPECT_TRUE(module.ok()) << module.status();
+    if (!module.ok()) return Exactness::kUnknown;
+    FusionOptions options;
+    options.indexing.dependence = Dependence::kFiniteValues;
+    HloIndexer indexer(&context_, options);
+    const auto entries = indexer.Index(*(*module)->entry_computation(), Direction::kOutputToInput);
+    EXPECT_TRUE(entries.ok() && (*entries)->size() == 1);
+    return entries.ok() && (*entries)->size() == 1 ? (*entries)->front().indexing.label().exactness
+                                                   : Exactness::kUnknown;
+  }
+
   static void AddPairs(const IndexingMap& map, PairSet* pairs) {
     std::vector<int64_t> values(map.num_dims() + map.num_ranges());
     const auto bounds = [&](size_t i) {
@@ -300,19 +314,11 @@ TEST_F(DependenceTest, CallersThatPassOneMaskAreFollowed) {
 }
 
 TEST_F(DependenceTest, DifferentMasksOfCallersAreNotSaidToBeData) {
-  const auto module = ParseAndVerifyModule(CalledTwice("mask", "other"));
-  ASSERT_TRUE(module.ok()) << module.status();
-  FusionOptions options;
-  options.indexing.dependence = Dependence::kFiniteValues;
-  HloIndexer indexer(&context_, options);
-  const auto entries = indexer.Index(*(*module)->entry_computation(), Direction::kOutputToInput);
-  ASSERT_TRUE(entries.ok()) << entries.status();
-  ASSERT_EQ((*entries)->size(), 1);
-  EXPECT_EQ((*entries)->front().indexing.label().exactness, Exactness::kOverApproximate);
+  EXPECT_EQ(ExactnessOf(CalledTwice("mask", "other")), Exactness::kOverApproximate);
 }
 
 TEST_F(DependenceTest, MasksThatAreScatteredAreNotSaidToBeData) {
-  const auto module = ParseAndVerifyModule(Entry(R"(
+  const std::string text = Entry(R"(
   one = f32[] constant(1)
   zero = f32[] constant(0)
   ones = f32[4,6] broadcast(one), dimensions={}
@@ -320,15 +326,51 @@ TEST_F(DependenceTest, MasksThatAreScatteredAreNotSaidToBeData) {
   at = s32[] constant(1)
   begin = s32[] constant(0)
   mask = f32[4,6] dynamic-update-slice(ones, zeros, at, begin)
-  ROOT r = f32[4,6] multiply(x, mask))"));
+  ROOT r = f32[4,6] multiply(x, mask))");
+  EXPECT_EQ(ExactnessOf(text), Exactness::kOverApproximate);
+}
+
+TEST_F(DependenceTest, BranchesThatAreOneComputationAreGivenDifferentMasks) {
+  // Which branch is taken is not known, so that all elements matter.
+  const std::string text = R"(
+branch { t = (f32[4,6], f32[4,6]) parameter(0)  a = f32[4,6] get-tuple-element(t), index=0
+  m = f32[4,6] get-tuple-element(t), index=1  ROOT c = f32[4,6] multiply(a, m) }
+ENTRY e {
+  x = f32[4,6] parameter(0)
+  which = pred[] parameter(1))" +
+                           Triangle("f32") +
+                           R"(
+  others = pred[4,6] not(chosen)
+  other = f32[4,6] convert(others)
+  first = (f32[4,6], f32[4,6]) tuple(x, mask)
+  second = (f32[4,6], f32[4,6]) tuple(x, other)
+  ROOT r = f32[4,6] conditional(which, first, second), true_computation=branch, false_computation=branch
+})";
+  const auto module = ParseAndVerifyModule(text);
   ASSERT_TRUE(module.ok()) << module.status();
   FusionOptions options;
   options.indexing.dependence = Dependence::kFiniteValues;
   HloIndexer indexer(&context_, options);
   const auto entries = indexer.Index(*(*module)->entry_computation(), Direction::kOutputToInput);
   ASSERT_TRUE(entries.ok()) << entries.status();
-  ASSERT_EQ((*entries)->size(), 1);
-  EXPECT_EQ((*entries)->front().indexing.label().exactness, Exactness::kOverApproximate);
+  PairSet seen;
+  for (const IndexingEntry& entry : **entries) {
+    if (entry.operand != 0) continue;
+    for (const OperandIndexing& indexing : entry.indexing) {
+      IndexingMap map = indexing.map();
+      for (int64_t i = 0; i < 4; ++i) {
+        for (int64_t k = 0; k < 6; ++k) {
+          for (const int64_t which : {0, 1}) {
+            const std::vector<int64_t> symbols(map.num_symbols(), which);
+            const auto is_inside = map.Contains({i, k}, symbols);
+            ASSERT_TRUE(is_inside.ok());
+            if (*is_inside) seen.insert({{i, k}, {i, k}});
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(seen, Where(4, 6, [](int64_t, int64_t) { return true; }));
 }
 
 TEST_F(DependenceTest, ElidedConstantsAndDataDecideNothing) {

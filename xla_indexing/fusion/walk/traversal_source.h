@@ -31,7 +31,7 @@ class TraversalSource {
                                                      int64_t leaf, int depth) = 0;
   // Whether a walk steps through the computation where it is called instead of taking its maps.
   virtual bool IsTraversedWhereCalled(const HloComputation& computation) = 0;
-  // What is known of the values that decide reads; null where these are not asked for
+  // Facts about the values that decide reads; null if these are not asked for
   // (IndexingOptions::dependence).
   virtual ValueOrigins* Origins() = 0;
   // Whether values may decide which elements an instruction reads, so that its maps say it and not what

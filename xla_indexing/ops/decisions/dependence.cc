@@ -416,6 +416,10 @@ void DecidePredicates(ValueOrigins& origins, OperandIndexingSet* set) {
         binding.instruction, binding.leaf, Exprs(binding.element.begin(), binding.element.end()),
         CallPath(binding.call_path.begin(), binding.call_path.end())};
     const OperandIndexing without = WithoutRuntime(indexing, i);
+    if (decided.size() + pending.size() >= kMaxValueCases || QuestionBudget::IsSpent()) {
+      pending.emplace_back(WithLabelOfMissed(without, origins, binding), end - 1);
+      continue;
+    }
     DecidedMap rest(without, origins);
     const OperandIndexingSet parts =
         rest.PartsIn(rest.WhereChosen(predicate, indexing.map().runtimes()[i].bounds),

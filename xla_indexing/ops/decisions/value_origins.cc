@@ -129,7 +129,7 @@ struct ValueOrigins::OfOperands {
     any.given = all.given;
     return any;
   }
-  // Of which nothing is known but what it is made of.
+  // A value that is not known, made of all operands.
   Origins Unknown(bool data) const { return {false, false, false, data, all.given}; }
 };
 
@@ -173,7 +173,7 @@ ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
   }
   if (opcode == HloOpcode::kDynamicSlice) return operands.Any(0);
   if (opcode == HloOpcode::kReduce) {
-    // Of integers alone sums are followed.
+    // Only sums of integers are followed.
     if (is_float) return operands.Unknown(operands.all.data);
     Origins origins = operands.Any(0);
     origins.zero = origins.fixed;
@@ -233,7 +233,7 @@ ValueOrigins::Origins ValueOrigins::FindOfElementwise(const OfOperands& operands
       is_sure = is_float && is_finite && (operands.Of(0).zero || operands.Of(1).infinite);
       break;
     case HloOpcode::kExponential:
-      // Of -infinity 0, and of nothing else what is known.
+      // exp(-infinity) is 0; other results are not known.
       return {is_finite && all.infinite, is_finite && all.infinite, false, all.data, all.given};
     default:
       break;
@@ -285,6 +285,8 @@ std::optional<LeafSource> ValueOrigins::PassedBy(const HloInstruction& caller,
   }
   if (caller.opcode() == HloOpcode::kConditional) {
     const auto branches = caller.branch_computations();
+    // Two branches that are one computation are given different operands.
+    if (absl::c_count(branches, computation) != 1) return std::nullopt;
     const auto branch = absl::c_find(branches, computation);
     return LeafSource{caller.operand(1 + (branch - branches.begin())), leaf};
   }

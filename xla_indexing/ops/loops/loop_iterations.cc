@@ -66,8 +66,8 @@ LeafSets ReachableLeaves(const LoopBody& body, const LeafSets& start, const Shap
   }
   if (devices.unknown) {
     for (auto& [leaf, set] : all) {
-      if (!body.is_forward() || !body.PassesThrough(leaf))
-        set = OperandIndexingSet(*devices.unknown);
+      if (body.is_forward() && body.PassesThrough(leaf)) continue;  // It stays where it is.
+      set = OperandIndexingSet(*devices.unknown);
     }
     return all;
   }

@@ -616,7 +616,7 @@ ValueCases ElementEvaluator::ApplyToPartial(const Element& element,
     result = ApplyTo(instruction, values, when, variables_);
     if (result) return *std::move(result);
   }
-  // Of what is known of all operands, something is known of the result.
+  // The result of operands that are all known could have been found.
   const bool has_unknown = llvm::any_of(values, [&](const ValueCase& value) {
     return value.floats == nullptr && HasUnknown(value.value) && !MayTellApart(value.value);
   });

@@ -51,7 +51,7 @@ struct DependenceStep {
   int64_t source_line = 0;
   int64_t leaf = 0;
   std::vector<int64_t> element;
-  // Of the read of the next element: why it may not be read; empty where the map is exact.
+  // Why the next element may not be read after all; empty if the map is exact.
   std::string reason;
   // The values of the program that decide on that read, and those for which the element is read.
   std::vector<std::pair<std::string, int64_t>> runtime_values = {};

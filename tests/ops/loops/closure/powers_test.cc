@@ -125,7 +125,7 @@ std::vector<std::string> SignedPermutations(int rank) {
   return texts;
 }
 
-// Of the indices of a small cube, where a guard holds or at all times.
+// Indices of a small cube, where a guard holds or at all times.
 TEST_F(PowersTest, SignedPermutationsAreClosed) {
   int closed = 0;
   int all = 0;

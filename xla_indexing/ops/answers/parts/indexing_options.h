@@ -34,6 +34,7 @@ enum class Dependence : uint8_t {
   // The elements that can change the value. Where index arithmetic and constants decide the predicate
   // of a select, only the value that is chosen; not what is multiplied by an integer 0, is combined with
   // false by `and`, and the like.
+  // In a computation that is called, parameters have the values that its callers pass, if these pass the same.
   kValues,
   // Likewise where all numbers that a program is given and computes are finite, and less than 1e9 in
   // size: 0 times x is 0, exp(-infinity) is 0, and constants of 1e9 and more are infinite.

@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/ops/values/cases/float_values.h"
 
 namespace xla_indexing::internal {
@@ -96,8 +97,10 @@ std::optional<ValueCases> RegionsOfLiteral(const Literal& literal, llvm::ArrayRe
     if (literal.shape().dimension(static_cast<int64_t>(k)) > 1) varying.push_back(k);
     if (variables.HasUnknown(index[k])) return std::nullopt;
   }
-  constexpr int64_t kMaxElements = int64_t{1} << 24;
-  if (varying.size() != 2 || literal.ElementCount() > kMaxElements) return std::nullopt;
+  if (varying.size() != 2) return std::nullopt;
+  // So many elements are compared in the time of a step (base/question_budget.h).
+  constexpr int64_t kElementsOfStep = 256;
+  if (!QuestionBudget::Spend(literal.ElementCount() / kElementsOfStep)) return std::nullopt;
   const int64_t rows = literal.shape().dimension(static_cast<int64_t>(varying[0]));
   const int64_t columns = literal.shape().dimension(static_cast<int64_t>(varying[1]));
   const std::optional<std::vector<RowBlock>> blocks = FindBlocks(literal, rows, columns);
