@@ -234,7 +234,11 @@ void SetFixed(const HloInstruction& instruction, Value* value) {
     const ElementType type = array.shape().element_type();
     const bool is_scalar = array.rank() == 0 && (IsIntegral(type) || IsPred(type));
     if (opcode != HloOpcode::kConstant && opcode != HloOpcode::kIota && !is_scalar) continue;
-    for (Element& element : array.elements()) element.is_fixed = true;
+    const bool is_data = opcode != HloOpcode::kConstant && opcode != HloOpcode::kIota;
+    for (Element& element : array.elements()) {
+      element.is_fixed = true;
+      element.is_scalar = element.is_scalar || (is_scalar && is_data);
+    }
   }
 }
 

@@ -66,6 +66,9 @@ struct Element {
       value;  // Set for integers (sign- or zero-extended) and predicates (0 or 1).
   // Whether the module and scalars of integers fix the value (ExecutionOptions::decides).
   bool is_fixed = false;
+  // Whether it is such a scalar of data itself, or computed of it by more than comparisons: what it
+  // decides by being 0 depends on the run.
+  bool is_scalar = false;
 };
 
 // One index a dimension, or the sizes of the dimensions.

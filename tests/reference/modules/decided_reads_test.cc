@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/substitute.h"
@@ -25,6 +26,7 @@
 #include "tests/testing/effort.h"
 #include "tests/testing/entries.h"
 #include "tests/testing/random.h"
+#include "tests/testing/random/random_hlo.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/text/parser.h"
 
@@ -294,6 +296,26 @@ TEST_P(DecidedReadsTest, AgreeWithTheReference) {
   std::cout << counts.exact << " of " << counts.entries << " entries exact\n";
   // Masks of random bits and values that differ are not all found.
   EXPECT_GT(counts.exact * 10, counts.entries * 8);
+}
+
+// Modules of any operations, whose values decide now and then.
+TEST_P(DecidedReadsTest, OfAnyOperationsAgreeWithTheReference) {
+  const int count = Cases(500);
+  std::unique_ptr<mlir::MLIRContext> context;
+  Counts counts;
+  for (int i = 0; i < count; ++i) {
+    if (i % 32 == 0) {
+      context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
+    }
+    const auto seed = static_cast<uint64_t>(GetParam() * count + i);
+    const std::string text = RandomFusionModule(seed);
+    const bool has_devices =
+        absl::StrContains(text, "replica_count=") || absl::StrContains(text, "num_partitions=");
+    if (has_devices) continue;
+    const absl::Status status = CheckProgram(text, seed, context.get(), &counts);
+    ASSERT_TRUE(status.ok()) << status << "\nseed " << seed << "\n" << text;
+  }
+  std::cout << counts.exact << " of " << counts.entries << " entries exact\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DecidedReadsTest, ::testing::Range(0, 4));

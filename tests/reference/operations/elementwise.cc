@@ -38,7 +38,7 @@ using ReadElements = absl::Span<const Element* const>;
 // Whether an operand alone decides the result, whatever the others are.
 bool DecidesAlone(const HloInstruction& instruction, const Element& operand) {
   const ElementType type = instruction.shape().element_type();
-  if (!operand.is_fixed || !operand.value.has_value()) return false;
+  if (!operand.is_fixed || operand.is_scalar || !operand.value.has_value()) return false;
   const Integer all_bits = WrapInteger(type, -1);
   switch (instruction.opcode()) {
     case HloOpcode::kAnd:
@@ -68,10 +68,18 @@ absl::InlinedVector<size_t, 3> Deciding(const HloInstruction& instruction, ReadE
   }
   absl::InlinedVector<size_t, 3> all;
   for (size_t i = 0; i < operands.size(); ++i) {
-    if (IsIntegerOperation(instruction) && DecidesAlone(instruction, *operands[i])) return {i};
+    // Scalars are not data, and matter wherever they are named.
+    const bool is_array = instruction.shape().rank() > 0;
+    if (is_array && IsIntegerOperation(instruction) && DecidesAlone(instruction, *operands[i]))
+      return {i};
     all.push_back(i);
   }
   return all;
+}
+
+// Whether what a scalar is compared with, or chooses, is told by a condition on it.
+bool IsDecision(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kCompare;
 }
 
 bool IsFixed(const HloInstruction& instruction, ReadElements operands) {
@@ -97,6 +105,9 @@ Array Elementwise(const HloInstruction& instruction, Operands operands) {
     }
     for (const size_t i : Deciding(instruction, read)) element.sources.AddAll(read[i]->sources);
     element.is_fixed = IsFixed(instruction, read);
+    for (const size_t i : Deciding(instruction, read)) {
+      element.is_scalar = element.is_scalar || (read[i]->is_scalar && !IsDecision(instruction));
+    }
     element.value = ElementwiseInteger(instruction, integers);
   });
   return result;

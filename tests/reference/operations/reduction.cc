@@ -78,7 +78,7 @@ Array Dot(const HloInstruction& instruction, Operands operands) {
                    const Element& a = lhs.at(in_lhs);
                    const Element& b = rhs.at(in_rhs);
                    const auto is_zero = [](const Element& factor) {
-                     return factor.is_fixed && factor.value == Integer(0);
+                     return factor.is_fixed && !factor.is_scalar && factor.value == Integer(0);
                    };
                    if (!is_zero(b)) sources.AddAll(a.sources);
                    if (!is_zero(a)) sources.AddAll(b.sources);

@@ -277,7 +277,7 @@ class ReadsOfInstruction {
       element[static_cast<size_t>(its)] = read[static_cast<size_t>(mine)];
     }
     if (llvm::is_contained(element, AffineExpr())) return std::nullopt;
-    return CasesWhereNot(evaluator.Evaluate(factor, 0, element),
+    return CasesWhereNot(evaluator.EvaluateFactor(factor, element),
                          [&](const ValueCase& value) { return evaluator.IsZero(value); });
   }
 

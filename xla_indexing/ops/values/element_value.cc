@@ -562,7 +562,7 @@ std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& elem
     for (const Partial& partial : partials) {
       for (ValueCase& value_case : static_cast<int64_t>(number) == without
                                        ? Unknown(source, partial.when)
-                                       : EvaluateWhere(source, partial.when)) {
+                                       : OperandCases(*element.instruction, source, partial.when)) {
         if (!value_case.value || RangeOf(value_case.value, value_case.when).IsEmpty()) continue;
         if (HoldsFloats(type) && value_case.floats == nullptr && !is_partial) return std::nullopt;
         extended.push_back({std::move(value_case.when), partial.values});
@@ -598,6 +598,30 @@ std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& elem
     cases.insert(cases.end(), result->begin(), result->end());
   }
   return MergeCases(std::move(cases));
+}
+
+ValueCases ElementEvaluator::OperandCases(const HloInstruction& instruction, const Element& source,
+                                          const Constraints& when) {
+  ValueCases cases = EvaluateWhere(source, when);
+  if (!KeepsPartialValues()) return cases;
+  ValueCases parts;
+  for (const ValueCase& each : cases) {
+    llvm::append_range(
+        parts, SplitWhereSure(instruction.opcode(), source.type(), each,
+                              environment_.dependence() == Dependence::kFiniteValues, variables_));
+  }
+  return parts.size() > kMaxValueCases ? cases : parts;
+}
+
+ValueCases ElementEvaluator::EvaluateFactor(const HloInstruction* factor,
+                                            llvm::ArrayRef<AffineExpr> element) {
+  ValueCases parts;
+  for (const ValueCase& each : Evaluate(factor, 0, element)) {
+    llvm::append_range(
+        parts, SplitWhereSure(HloOpcode::kMultiply, factor->shape().element_type(), each,
+                              environment_.dependence() == Dependence::kFiniteValues, variables_));
+  }
+  return parts;
 }
 
 ValueCases ElementEvaluator::ApplyToPartial(const Element& element,

@@ -150,6 +150,9 @@ class ElementEvaluator {
   unsigned FirstUnknown() const { return variables_.FirstUnknown(); }
   bool HasUnknown(mlir::AffineExpr expr) const { return variables_.HasUnknown(expr); }
   bool MayTellApart(mlir::AffineExpr expr) const { return variables_.MayTellApart(expr); }
+  // The value of a factor of a product, in cases of which each is 0 or nowhere 0 where it is known. Of partial
+  // values.
+  ValueCases EvaluateFactor(const HloInstruction* factor, llvm::ArrayRef<mlir::AffineExpr> element);
   // Whether a value is 0 for certain.
   bool IsZero(const ValueCase& value) const;
   Interval RangeOf(mlir::AffineExpr expr, const Constraints& when) const {
@@ -209,6 +212,9 @@ class ElementEvaluator {
   std::optional<ValueCases> FollowReduce(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowArithmetic(const Element& element, const Constraints& when,
                                              Interval* range, int64_t without = -1);
+  // The operand of an elementwise operation, in cases that decide its result or do not, if values are partial.
+  ValueCases OperandCases(const HloInstruction& instruction, const Element& source,
+                          const Constraints& when);
   // An elementwise operation on values of which some may not be known, of partial values.
   ValueCases ApplyToPartial(const Element& element, llvm::ArrayRef<ValueCase> values,
                             const Constraints& when);

@@ -38,22 +38,22 @@ SureNumber ClassOf(const ValueCase& value, const ValueVariables& variables) {
   return first;
 }
 
-// Whether an integer decides the result of an operation, which it is then.
-bool DecidesAlone(HloOpcode opcode, ElementType type, int64_t value) {
+// The integer that decides the result of an operation, which is then the same; nothing if there is none.
+std::optional<int64_t> DecisiveInteger(HloOpcode opcode, ElementType type) {
   const Interval values = ValuesOfElementType(type);
-  const auto is_greatest = [&] { return values.has_upper() && value == values.upper(); };
+  const auto greatest = values.has_upper() ? std::optional(values.upper()) : std::nullopt;
   switch (opcode) {
     case HloOpcode::kAnd:
     case HloOpcode::kMultiply:
-      return value == 0;
+      return 0;
     case HloOpcode::kOr:
-      return IsSignedIntegral(type) ? value == -1 : is_greatest();
+      return IsSignedIntegral(type) ? -1 : greatest;
     case HloOpcode::kMaximum:
-      return is_greatest();
+      return greatest;
     case HloOpcode::kMinimum:
-      return values.has_lower() && value == values.lower();
+      return values.has_lower() ? std::optional(values.lower()) : std::nullopt;
     default:
-      return false;
+      return std::nullopt;
   }
 }
 
@@ -123,10 +123,10 @@ std::optional<ValueCases> SureValue(const HloInstruction& instruction,
   if (!HoldsIntegers(type) && !HoldsFloats(type)) return std::nullopt;
   const HloOpcode opcode = instruction.opcode();
   if (HoldsIntegers(type)) {
+    const std::optional<int64_t> decisive = DecisiveInteger(opcode, type);
     for (const auto [operand, value] : llvm::zip_equal(instruction.operands(), values)) {
-      const std::optional<int64_t> constant = ConstantIn(value.value);
-      if (operand->shape().element_type() == type && constant &&
-          DecidesAlone(opcode, type, *constant)) {
+      if (decisive && operand->shape().element_type() == type &&
+          ConstantIn(value.value) == decisive) {
         return ValueCases{{when, value.value}};
       }
     }
@@ -152,6 +152,55 @@ std::optional<ValueCases> SureValue(const HloInstruction& instruction,
                              ? APFloat::getZero(semantics)
                              : APFloat::getInf(semantics, result == SureNumber::kMinusInfinity);
   return ValueCases{{when, zero, std::make_shared<const FloatTable>(FloatTable{0, {number}})}};
+}
+
+namespace {
+
+ValueCases SplitIntegers(const ValueCase& value, int64_t at, const ValueVariables& variables) {
+  const Interval range = variables.RangeOf(value.value, value.when);
+  if (!range.Contains(at) || variables.HasUnknown(value.value)) return {value};
+  ValueCases parts;
+  const auto add = [&](const Interval& interval, mlir::AffineExpr is) {
+    const Interval part = range.Intersect(interval);
+    if (part.IsEmpty()) return;
+    parts.push_back({value.when, is});
+    if (!range.IsSubsetOf(part)) parts.back().when.push_back({value.value, part});
+  };
+  add(Interval::AtMost(at).Sub(1), value.value);
+  add(Interval::Point(at), Constant(at, variables.context()));
+  add(Interval::AtLeast(at).Add(1), value.value);
+  return parts;
+}
+
+ValueCases SplitFloats(const ValueCase& value, const ValueVariables& variables) {
+  constexpr size_t kMaxParts = 16;
+  if (value.floats == nullptr) return {value};
+  const Interval keys = variables.RangeOf(value.value, value.when).Intersect(value.floats->Keys());
+  if (keys.IsEmpty() || keys.IsPoint()) return {value};
+  ValueCases parts;
+  for (int64_t first = keys.lower(); first <= keys.upper();) {
+    const SureNumber number = ClassOf(value.floats->At(first));
+    int64_t last = first;
+    while (last < keys.upper() && ClassOf(value.floats->At(last + 1)) == number) ++last;
+    if (first == keys.lower() && last == keys.upper()) return {value};
+    if (parts.size() == kMaxParts) return {value};
+    parts.push_back(value);
+    parts.back().when.push_back({value.value, Interval::Closed(first, last)});
+    first = last + 1;
+  }
+  return parts;
+}
+
+}  // namespace
+
+ValueCases SplitWhereSure(HloOpcode opcode, ElementType type, const ValueCase& value, bool finite,
+                          const ValueVariables& variables) {
+  if (!value.value) return {value};
+  if (HoldsIntegers(type)) {
+    const std::optional<int64_t> at = DecisiveInteger(opcode, type);
+    return at ? SplitIntegers(value, *at, variables) : ValueCases{value};
+  }
+  return finite ? SplitFloats(value, variables) : ValueCases{value};
 }
 
 bool IsSurelyZero(const ValueCase& value, const ValueVariables& variables) {

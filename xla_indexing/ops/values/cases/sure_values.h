@@ -24,6 +24,8 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/element_type.h"
+#include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/values/cases/value_cases.h"
 
 namespace xla_indexing::internal {
@@ -38,6 +40,11 @@ bool IsInfinite(const llvm::APFloat& value);
 std::optional<ValueCases> SureValue(const HloInstruction& instruction,
                                     llvm::ArrayRef<ValueCase> values, const Constraints& when,
                                     bool finite, const ValueVariables& variables);
+
+// The value in parts, each of which decides the result of an operation or does so nowhere: an iota that
+// something is multiplied by is 0, and not 0. One part if there would be more than 16.
+ValueCases SplitWhereSure(HloOpcode opcode, ElementType type, const ValueCase& value, bool finite,
+                          const ValueVariables& variables);
 
 // Whether a value is 0, for certain.
 bool IsSurelyZero(const ValueCase& value, const ValueVariables& variables);
