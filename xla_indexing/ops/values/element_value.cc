@@ -541,42 +541,49 @@ std::optional<ValueCases> ElementEvaluator::FollowReduce(const Element& element,
   return cases;
 }
 
-std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& element,
-                                                             const Constraints& when,
-                                                             Interval* range, int64_t without) {
-  const bool is_partial = KeepsPartialValues();
-  struct Partial {
-    Constraints when;
-    llvm::SmallVector<ValueCase, 3> values;
-  };
-  std::vector<Partial> partials = {{when, {}}};
-  bool has_floats = HoldsFloats(element.type());
+std::optional<std::vector<ElementEvaluator::OperandValues>> ElementEvaluator::OperandsOf(
+    const Element& element, const Constraints& when, int64_t without) {
+  std::vector<OperandValues> all = {{when, {}}};
   for (const auto [number, operand] : llvm::enumerate(element.instruction->operands())) {
     if (!operand->shape().IsArray()) return std::nullopt;
     const ElementType type = operand->shape().element_type();
     if (!HoldsIntegers(type) && !HoldsFloats(type)) return std::nullopt;
-    has_floats = has_floats || HoldsFloats(type);
     Element source = {operand, 0, element.index, element.path};
     if (operand->shape().IsScalar()) source.index.clear();
-    std::vector<Partial> extended;
-    for (const Partial& partial : partials) {
+    std::vector<OperandValues> extended;
+    for (const OperandValues& before : all) {
       for (ValueCase& value_case : static_cast<int64_t>(number) == without
-                                       ? Unknown(source, partial.when)
-                                       : OperandCases(*element.instruction, source, partial.when)) {
+                                       ? Unknown(source, before.when)
+                                       : OperandCases(*element.instruction, source, before.when)) {
         if (!value_case.value || RangeOf(value_case.value, value_case.when).IsEmpty()) continue;
-        if (HoldsFloats(type) && value_case.floats == nullptr && !is_partial) return std::nullopt;
-        extended.push_back({std::move(value_case.when), partial.values});
+        const bool is_unknown_float = HoldsFloats(type) && value_case.floats == nullptr;
+        if (is_unknown_float && !KeepsPartialValues()) return std::nullopt;
+        extended.push_back({std::move(value_case.when), before.values});
         extended.back().values.push_back(std::move(value_case));
       }
     }
-    partials = std::move(extended);
-    if (partials.size() > kMaxValueCases) return std::nullopt;
+    all = std::move(extended);
+    if (all.size() > kMaxValueCases) return std::nullopt;
   }
+  return all;
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& element,
+                                                             const Constraints& when,
+                                                             Interval* range, int64_t without) {
+  const std::optional<std::vector<OperandValues>> operands = OperandsOf(element, when, without);
+  if (!operands) return std::nullopt;
+  const bool is_partial = KeepsPartialValues();
+  const auto is_float = [](const HloInstruction* value) {
+    return HoldsFloats(value->shape().element_type());
+  };
+  const bool has_floats =
+      HoldsFloats(element.type()) || llvm::any_of(element.instruction->operands(), is_float);
   const HloInstruction& instruction = *element.instruction;
   // What each of the cases may be, for where they cannot be followed together.
-  const auto range_of_partials = [&] {
+  const auto range_of_all = [&] {
     Interval all = Interval::Empty();
-    for (const Partial& partial : partials) {
+    for (const OperandValues& partial : *operands) {
       llvm::SmallVector<Interval, 3> ranges;
       for (const ValueCase& value : partial.values) {
         ranges.push_back(RangeOf(value.value, partial.when));
@@ -589,11 +596,11 @@ std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& elem
     return all;
   };
   ValueCases cases;
-  for (const Partial& partial : partials) {
+  for (const OperandValues& partial : *operands) {
     std::optional<ValueCases> result =
         is_partial ? ApplyToPartial(element, partial.values, partial.when)
                    : ApplyTo(instruction, partial.values, partial.when, variables_);
-    if (!result && !has_floats && range != nullptr) *range = range_of_partials();
+    if (!result && !has_floats && range != nullptr) *range = range_of_all();
     if (!result) return std::nullopt;
     cases.insert(cases.end(), result->begin(), result->end());
   }

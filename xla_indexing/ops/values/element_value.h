@@ -212,6 +212,14 @@ class ElementEvaluator {
   std::optional<ValueCases> FollowReduce(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowArithmetic(const Element& element, const Constraints& when,
                                              Interval* range, int64_t without = -1);
+  // The values that all operands of an elementwise operation have together.
+  struct OperandValues {
+    Constraints when;
+    llvm::SmallVector<ValueCase, 3> values;
+  };
+  // Nothing if some cannot be followed; `without` is the number of one that is not, or -1.
+  std::optional<std::vector<OperandValues>> OperandsOf(const Element& element,
+                                                       const Constraints& when, int64_t without);
   // The operand of an elementwise operation, in cases that decide its result or do not, if values are partial.
   ValueCases OperandCases(const HloInstruction& instruction, const Element& source,
                           const Constraints& when);
