@@ -317,7 +317,7 @@ TEST_F(DependenceTest, DifferentMasksOfCallersAreNotSaidToBeData) {
   EXPECT_EQ(ExactnessOf(CalledTwice("mask", "other")), Exactness::kOverApproximate);
 }
 
-TEST_F(DependenceTest, MasksThatAreScatteredAreNotSaidToBeData) {
+TEST_F(DependenceTest, MasksThatAnUpdateIsWrittenToAreComputed) {
   const std::string text = Entry(R"(
   one = f32[] constant(1)
   zero = f32[] constant(0)
@@ -327,7 +327,169 @@ TEST_F(DependenceTest, MasksThatAreScatteredAreNotSaidToBeData) {
   begin = s32[] constant(0)
   mask = f32[4,6] dynamic-update-slice(ones, zeros, at, begin)
   ROOT r = f32[4,6] multiply(x, mask))");
+  EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues),
+            Where(4, 6, [](int64_t i, int64_t) { return i == 0 || i == 3; }));
+}
+
+// What is called with x and is added to.
+std::string WithSum(const std::string& entry, const std::string& more = "") {
+  return absl::StrCat(
+      "sum { a = s32[] parameter(0)  b = s32[] parameter(1)\n"
+      "  ROOT c = s32[] add(a, b) }\n",
+      more, Entry(entry));
+}
+
+TEST_F(DependenceTest, MasksOfCumulativeSumsAreComputed) {
+  // The sum of (1, 1, .., 1) up to column k is k + 1.
+  const std::string text = WithSum(R"(
+  one = s32[] constant(1)
+  ones = s32[4,6] broadcast(one), dimensions={}
+  zero = s32[] constant(0)
+  sums = s32[4,6] reduce-window(ones, zero), window={size=1x6 pad=0_0x5_0}, to_apply=sum
+  three = s32[] constant(3)
+  threes = s32[4,6] broadcast(three), dimensions={}
+  chosen = pred[4,6] compare(sums, threes), direction=LE
+  none = f32[] constant(0)
+  nones = f32[4,6] broadcast(none), dimensions={}
+  ROOT r = f32[4,6] select(chosen, x, nones))");
+  EXPECT_EQ(DependsOn(text, Dependence::kValues),
+            Where(4, 6, [](int64_t, int64_t k) { return k + 1 <= 3; }));
+}
+
+TEST_F(DependenceTest, MasksThatALoopBuildsAreComputed) {
+  // Row i of the mask is set in iteration i < 3.
+  const std::string loop = R"(
+body { s = (s32[], pred[4,6]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  m = pred[4,6] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  yes = pred[] constant(true)
+  row = pred[1,6] broadcast(yes), dimensions={}
+  zero = s32[] constant(0)
+  new = pred[4,6] dynamic-update-slice(m, row, i, zero)
+  ROOT t = (s32[], pred[4,6]) tuple(next, new) }
+until { s = (s32[], pred[4,6]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT c = pred[] compare(i, n), direction=LT }
+)";
+  const std::string text = WithSum(R"(
+  zero = s32[] constant(0)
+  no = pred[] constant(false)
+  nothing = pred[4,6] broadcast(no), dimensions={}
+  state = (s32[], pred[4,6]) tuple(zero, nothing)
+  looped = (s32[], pred[4,6]) while(state), condition=until, body=body
+  chosen = pred[4,6] get-tuple-element(looped), index=1
+  none = f32[] constant(0)
+  nones = f32[4,6] broadcast(none), dimensions={}
+  ROOT r = f32[4,6] select(chosen, x, nones))",
+                                   loop);
+  EXPECT_EQ(DependsOn(text, Dependence::kValues),
+            Where(4, 6, [](int64_t i, int64_t) { return i < 3; }));
+}
+
+TEST_F(DependenceTest, ArraysOfTheModuleThatAreTooLargeAreSaidToBeMissed) {
+  const std::string text = R"(
+ENTRY e {
+  x = s32[2048,1024] parameter(0)
+  i = s32[2048,1024] iota(), iota_dimension=0
+  zero = s32[] constant(0)
+  zeros = s32[1,1024] broadcast(zero), dimensions={}
+  mask = s32[2048,1024] dynamic-update-slice(i, zeros, zero, zero)
+  ROOT r = s32[2048,1024] multiply(x, mask)
+})";
   EXPECT_EQ(ExactnessOf(text), Exactness::kOverApproximate);
+}
+
+TEST_F(DependenceTest, ElementsThatUpdatesReplaceDoNotMatter) {
+  const std::string text = R"(
+replaced { a = f32[] parameter(0)  ROOT b = f32[] parameter(1) }
+ENTRY e {
+  x = f32[4,6] parameter(0)
+  at = s32[3,1] constant({{0}, {2}, {9}})
+  one = f32[] constant(1)
+  ones = f32[3,6] broadcast(one), dimensions={}
+  ROOT r = f32[4,6] scatter(x, at, ones), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=replaced
+})";
+  EXPECT_EQ(DependsOn(text, Dependence::kValues),
+            Where(4, 6, [](int64_t i, int64_t) { return i == 1 || i == 3; }));
+}
+
+TEST_F(DependenceTest, BoundsOfAClampThatMeetDecide) {
+  const std::string text = Entry(R"(
+  i = s32[4,6] iota(), iota_dimension=1
+  two = s32[] constant(2)
+  twos = s32[4,6] broadcast(two), dimensions={}
+  is_low = pred[4,6] compare(i, twos), direction=LT
+  zero = f32[] constant(0)
+  zeros = f32[4,6] broadcast(zero), dimensions={}
+  one = f32[] constant(1)
+  ones = f32[4,6] broadcast(one), dimensions={}
+  greatest = f32[4,6] select(is_low, ones, zeros)
+  ROOT r = f32[4,6] clamp(zeros, x, greatest))");
+  EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues),
+            Where(4, 6, [](int64_t, int64_t k) { return k < 2; }));
+}
+
+// A convolution of one row with a kernel of three elements, of which the mask leaves some.
+struct MaskedKernel {
+  std::string mask;
+  std::string window;
+  int64_t outputs;
+  int64_t stride;
+  int64_t padding;
+  int64_t dilation;
+  bool is_reversed = false;
+};
+
+TEST_F(DependenceTest, ElementsOfAConvolutionThatMeetZerosDoNotMatter) {
+  const std::vector<MaskedKernel> kernels = {
+      {"1, 1, 0", "size=3 pad=1_1", 6, 1, 1, 1},
+      {"0, 0, 1", "size=3 pad=2_0", 6, 1, 2, 1},
+      {"0, 1, 0", "size=3 pad=1_1 stride=2", 3, 2, 1, 1},
+      {"1, 0, 1", "size=3 pad=2_2 rhs_dilate=2", 6, 1, 2, 2},
+      {"1, 1, 0", "size=3 pad=1_1 rhs_reversal=1", 6, 1, 1, 1, true},
+      {"0, 0, 0", "size=3 pad=1_1", 6, 1, 1, 1},
+  };
+  for (const MaskedKernel& kernel : kernels) {
+    SCOPED_TRACE(absl::StrCat(kernel.mask, " ", kernel.window));
+    const std::string text = absl::StrCat(
+        "ENTRY e {\n  x = f32[6] parameter(0)\n  input = f32[1,6,1] reshape(x)\n"
+        "  w = f32[3] parameter(1)\n  m = f32[3] constant({",
+        kernel.mask,
+        "})\n  masked = f32[3] multiply(w, m)\n  k = f32[3,1,1] reshape(masked)\n  c = f32[1,",
+        kernel.outputs, ",1] convolution(input, k), window={", kernel.window,
+        "}, dim_labels=b0f_0io->b0f\n  ROOT r = f32[", kernel.outputs, "] reshape(c)\n}");
+    PairSet expected;
+    for (int64_t o = 0; o < kernel.outputs; ++o) {
+      for (int64_t tap = 0; tap < 3; ++tap) {
+        const int64_t in_kernel = kernel.is_reversed ? 2 - tap : tap;
+        const int64_t at = o * kernel.stride - kernel.padding + tap * kernel.dilation;
+        const bool is_zero = kernel.mask[static_cast<size_t>(3 * in_kernel)] == '0';
+        if (at >= 0 && at < 6 && !is_zero) expected.insert({{o}, {at}});
+      }
+    }
+    EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues), expected);
+    // All of the input is read.
+    EXPECT_GE(DependsOn(text, Dependence::kReads).size(), expected.size());
+  }
+}
+
+TEST_F(DependenceTest, KernelsOfGroupsStandAtTheirOwnFeatures) {
+  // Features 0 and 1 are of group 0, and 2 and 3 of group 1; the kernel of output feature o takes the
+  // feature of its group that the mask says.
+  const std::string text = R"(
+ENTRY e {
+  x = f32[4] parameter(0)
+  input = f32[1,1,4] reshape(x)
+  w = f32[1,2,2] parameter(1)
+  m = f32[1,2,2] constant({{{1, 0}, {0, 1}}})
+  k = f32[1,2,2] multiply(w, m)
+  c = f32[1,1,2] convolution(input, k), window={size=1}, dim_labels=b0f_0io->b0f, feature_group_count=2
+  ROOT r = f32[2] reshape(c)
+})";
+  EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues), (PairSet{{{0}, {0}}, {{1}, {3}}}));
 }
 
 TEST_F(DependenceTest, BranchesThatAreOneComputationAreGivenDifferentMasks) {

@@ -227,17 +227,48 @@ uint64_t SeedOfOperands(const HloInstruction& instruction, Operands operands) {
   return seed;
 }
 
-// Constants, iotas and scalars of integers are fixed.
-void SetFixed(const HloInstruction& instruction, Value* value) {
-  const HloOpcode opcode = instruction.opcode();
+bool IsOfModule(const Array& array) {
+  return std::all_of(array.elements().begin(), array.elements().end(),
+                     [](const Element& element) { return element.is_of_module; });
+}
+
+// Whether an array of a value is computed of nothing but constants and iotas.
+bool IsOfModule(const HloInstruction& instruction, Operands operands, const Array& array) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kConstant:
+    case HloOpcode::kIota:
+      return true;
+    case HloOpcode::kCall:
+    case HloOpcode::kConditional:
+    case HloOpcode::kFusion:
+    case HloOpcode::kGetTupleElement:
+    case HloOpcode::kOptBarrier:
+    case HloOpcode::kParameter:
+    case HloOpcode::kTuple:
+    case HloOpcode::kWhile:
+      return IsOfModule(array);
+    default:
+      return !operands.empty() &&
+             std::all_of(operands.begin(), operands.end(), [](const Value* operand) {
+               return std::all_of(operand->begin(), operand->end(),
+                                  [](const Array& each) { return IsOfModule(each); });
+             });
+  }
+}
+
+// What is computed of nothing but the module is fixed where an operation defines it; so are scalars of
+// integers, which are of data otherwise.
+void SetFixed(const HloInstruction& instruction, Operands operands, Value* value) {
   for (Array& array : *value) {
     const ElementType type = array.shape().element_type();
     const bool is_scalar = array.rank() == 0 && (IsIntegral(type) || IsPred(type));
-    if (opcode != HloOpcode::kConstant && opcode != HloOpcode::kIota && !is_scalar) continue;
-    const bool is_data = opcode != HloOpcode::kConstant && opcode != HloOpcode::kIota;
+    const bool is_of_module = IsOfModule(instruction, operands, array);
     for (Element& element : array.elements()) {
+      element.is_of_module = is_of_module;
+      const bool is_defined = is_of_module && element.value.has_value() && !element.is_arbitrary;
+      if (element.is_fixed || !(is_defined || is_scalar)) continue;
       element.is_fixed = true;
-      element.is_scalar = element.is_scalar || (is_scalar && is_data);
+      element.is_scalar = !is_defined;
     }
   }
 }
@@ -252,7 +283,9 @@ void ClearChanged(const HloComputation& body, Value* state) {
                               next->operand(0)->opcode() == HloOpcode::kParameter &&
                               next->tuple_index() == static_cast<int64_t>(leaf);
     if (is_passed_on || (*state)[leaf].rank() == 0) continue;
-    for (Element& element : (*state)[leaf].elements()) element.is_fixed = false;
+    for (Element& element : (*state)[leaf].elements()) {
+      element.is_fixed = element.is_of_module = false;
+    }
   }
 }
 
@@ -308,8 +341,8 @@ absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operan
   const bool of_operands = IsFunctionOfIntegers(instruction, operands);
   FillIntegers(of_operands ? SeedOfOperands(instruction, operands) : seed, &*value);
   if (execution.options.decides) {
-    SetFixed(instruction, &*value);
     if (instruction.opcode() == HloOpcode::kWhile) ClearChanged(*instruction.while_body(), &*value);
+    SetFixed(instruction, operands, &*value);
   }
   return value;
 }
@@ -339,7 +372,9 @@ void FillIntegers(uint64_t seed, Value* value) {
       if (random.OneIn(16)) {
         arbitrary = random.OneIn(2) ? LeastInteger(type) : GreatestInteger(type);
       }
-      if (!element.value.has_value()) element.value = WrapInteger(type, arbitrary);
+      if (element.value.has_value()) continue;
+      element.value = WrapInteger(type, arbitrary);
+      element.is_arbitrary = true;
     }
   }
 }
@@ -370,7 +405,7 @@ absl::StatusOr<Execution> Execute(const HloComputation& computation, Operands ar
       Value& value = execution.values[instruction];
       value = *arguments[instruction->parameter_number()];
       if (absl::Status status = SetShape(*instruction, &value); !status.ok()) return status;
-      if (options.decides) SetFixed(*instruction, &value);
+      if (options.decides) SetFixed(*instruction, {}, &value);
       continue;
     }
     const std::vector<const Value*> operands = OperandValues(*instruction, execution);

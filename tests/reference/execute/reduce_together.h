@@ -15,6 +15,10 @@ namespace xla_indexing::reference {
 Value ReduceTogether(const HloInstruction& instruction, Operands inits,
                      absl::FunctionRef<void(const Index&, SourceSet*)> add_inputs);
 
+// The combiner of a reduction of integers, where it is one operation on its parameters that does not mind
+// their order; null otherwise.
+const HloInstruction* CombinerOf(const HloInstruction& reduce);
+
 }  // namespace xla_indexing::reference
 
 #endif  // XLA_INDEXING_TESTS_REFERENCE_EXECUTE_REDUCE_TOGETHER_H_

@@ -64,8 +64,12 @@ struct Element {
   SourceSet sources;
   std::optional<Integer>
       value;  // Set for integers (sign- or zero-extended) and predicates (0 or 1).
+  // Whether no definition gives the value.
+  bool is_arbitrary = false;
   // Whether the module and scalars of integers fix the value (ExecutionOptions::decides).
   bool is_fixed = false;
+  // Whether all elements that the instruction's operands have are of constants and iotas alone.
+  bool is_of_module = false;
   // Whether it is such a scalar of data itself, or computed of it by more than comparisons: what it
   // decides by being 0 depends on the run.
   bool is_scalar = false;

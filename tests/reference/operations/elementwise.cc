@@ -66,6 +66,12 @@ absl::InlinedVector<size_t, 3> Deciding(const HloInstruction& instruction, ReadE
   if (instruction.opcode() == HloOpcode::kSelect && operands[0]->is_fixed) {
     return {0, operands[0]->value.value() != 0 ? size_t{1} : size_t{2}};
   }
+  // Bounds of a clamp of which the least is no less than the greatest.
+  const bool has_bounds = instruction.opcode() == HloOpcode::kClamp &&
+                          instruction.shape().rank() > 0 && IsIntegerOperation(instruction) &&
+                          operands[0]->is_fixed && operands[2]->is_fixed &&
+                          !operands[0]->is_scalar && !operands[2]->is_scalar;
+  if (has_bounds && operands[0]->value.value() >= operands[2]->value.value()) return {0, 2};
   absl::InlinedVector<size_t, 3> all;
   for (size_t i = 0; i < operands.size(); ++i) {
     // Scalars are not data, and matter wherever they are named.

@@ -170,12 +170,6 @@ Array ScaledDot(const HloInstruction& instruction, Operands operands) {
   return Dot(instruction, {&scaled[0], &scaled[1]});
 }
 
-// result[kept] = fold of operand[kept, reduced] over all reduced indices, beginning with the inits.
-// The first half of the operands are the inputs.
-namespace {
-
-// The combiner of two integers, where it is one operation on its parameters that does not mind their
-// order; null otherwise.
 const HloInstruction* CombinerOf(const HloInstruction& reduce) {
   const HloInstruction* root = reduce.to_apply()->root_instruction();
   if (reduce.operand_count() != 2 || root == nullptr || root->operand_count() != 2) return nullptr;
@@ -198,8 +192,8 @@ const HloInstruction* CombinerOf(const HloInstruction& reduce) {
   }
 }
 
-}  // namespace
-
+// result[kept] = fold of operand[kept, reduced] over all reduced indices, beginning with the inits.
+// The first half of the operands are the inputs.
 Value Reduce(const HloInstruction& instruction, Operands operands) {
   const Operands inputs = operands.subspan(0, operands.size() / 2);
   const absl::Span<const int64_t> sizes = inputs[0]->front().sizes();

@@ -210,6 +210,15 @@ std::vector<SourceSet> Combine(absl::Span<const SourceSet> combiner, std::vector
   return values;
 }
 
+// The value that all of these elements have, if it is one.
+std::optional<Integer> OnlyValue(const Array& updates, const std::vector<int64_t>& hits) {
+  std::optional<Integer> value = updates.elements()[hits[0]].value;
+  for (const int64_t hit : hits) {
+    if (updates.elements()[hit].value != value) return std::nullopt;
+  }
+  return value;
+}
+
 }  // namespace
 
 Value Scatter(const HloInstruction& instruction, Operands operands,
@@ -225,9 +234,10 @@ Value Scatter(const HloInstruction& instruction, Operands operands,
   for (const auto& [place, hits] : placement.PlacesOfUpdates()) {
     std::vector<SourceSet> values;
     for (const Value* input : inputs) values.push_back(input->front().elements()[place].sources);
-    for (size_t i = 0; i < count; ++i) {
-      result[i].elements()[place].sources.Clear();
-      result[i].elements()[place].value.reset();
+    for (size_t i = 0; i < count; ++i) result[i].elements()[place] = Element();
+    if (const HloInstruction* root = instruction.to_apply()->root_instruction();
+        count == 1 && root->opcode() == HloOpcode::kParameter && root->parameter_number() == 1) {
+      result[0].elements()[place].value = OnlyValue(updates[0]->front(), hits);
     }
     // In the orders of a circle every update is at every distance from the last.
     for (size_t first = 0; first < hits.size(); ++first) {

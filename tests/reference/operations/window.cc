@@ -9,6 +9,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
+#include "tests/reference/execute/integers.h"
 #include "tests/reference/execute/operations.h"
 #include "tests/reference/execute/reduce_together.h"
 #include "tests/reference/execute/value.h"
@@ -53,6 +54,11 @@ class PaddedArray {
   }
 
   const std::vector<WindowDimension>& window() const { return window_; }
+  int64_t WindowElements() const {
+    int64_t count = 1;
+    for (const int64_t size : window_sizes_) count *= size;
+    return count;
+  }
 
   // Calls `visit` for every index in the window at `place` and the index of the element that it
   // meets, where it meets one and not padding or a hole. The window at `place` begins at place *
@@ -89,14 +95,34 @@ Index Part(const Index& index, absl::Span<const int64_t> dimensions) {
 Value ReduceWindow(const HloInstruction& instruction, Operands operands) {
   const Operands inputs = operands.subspan(0, operands.size() / 2);
   const PaddedArray padded(inputs[0]->front().sizes(), instruction);
-  return ReduceTogether(instruction, operands.subspan(inputs.size()),
-                        [&](const Index& place, SourceSet* sources) {
-                          padded.ForEachTap(place, [&](const Index&, const Index& element) {
-                            for (const Value* input : inputs) {
-                              sources->AddAll(input->front().at(element).sources);
-                            }
-                          });
-                        });
+  Value result = ReduceTogether(instruction, operands.subspan(inputs.size()),
+                                [&](const Index& place, SourceSet* sources) {
+                                  padded.ForEachTap(place, [&](const Index&, const Index& element) {
+                                    for (const Value* input : inputs) {
+                                      sources->AddAll(input->front().at(element).sources);
+                                    }
+                                  });
+                                });
+  const HloInstruction* combiner = CombinerOf(instruction);
+  if (combiner == nullptr) return result;
+  Array& array = result.front();
+  const std::optional<Integer> initial = operands[1]->front().elements()[0].value;
+  ForEachIndex(array.sizes(), [&](const Index& place) {
+    std::optional<Integer> value = initial;
+    const auto add = [&](const std::optional<Integer>& other) {
+      const std::optional<Integer> both[] = {value, other};
+      value = ElementwiseInteger(*combiner, both);
+    };
+    // Padding and holes are of the initial value.
+    int64_t left = padded.WindowElements();
+    padded.ForEachTap(place, [&](const Index&, const Index& element) {
+      add(inputs[0]->front().at(element).value);
+      --left;
+    });
+    for (; left > 0; --left) add(initial);
+    array.at(place).value = value;
+  });
+  return result;
 }
 
 // One of the elements that the window at a place of the source meets gets that element of the

@@ -1,6 +1,7 @@
 #include "xla_indexing/ops/decisions/dependence.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -31,8 +32,8 @@ using Exprs = llvm::SmallVector<AffineExpr, 4>;
 // Scalars that are not known tell cases apart, and what is known of some elements is kept.
 class PartialValues final : public ValueEnvironment {
  public:
-  explicit PartialValues(ValueOrigins& origins)
-      : ValueEnvironment(TellsApart::kAllValues), origins_(origins) {}
+  PartialValues(ValueOrigins& origins, mlir::MLIRContext* context)
+      : ValueEnvironment(TellsApart::kAllValues), origins_(origins), context_(context) {}
 
   Dependence dependence() const override { return origins_.dependence(); }
   bool MayBeKnown(const HloInstruction& instruction, bool is_called) const override {
@@ -42,9 +43,14 @@ class PartialValues final : public ValueEnvironment {
                                                int64_t leaf) const override {
     return origins_.PassedFor(parameter, leaf);
   }
+  const Literal* KnownArray(const HloInstruction& instruction, int64_t leaf,
+                            const CallPath& path) const override {
+    return origins_.KnownArray(instruction, leaf, path, context_);
+  }
 
  private:
   ValueOrigins& origins_;
+  mlir::MLIRContext* context_;
 };
 
 // Where the map of an operand is read: in these cases, and `value` in `chosen` where that is not null.
@@ -83,10 +89,13 @@ class DecidedMap {
       : indexing_(indexing),
         origins_(origins),
         context_(indexing.map().context()),
-        environment_(origins),
+        label_(indexing.label()),
+        environment_(origins, context_),
         evaluator_(Domain::Of(indexing.map()), context_, environment_) {}
 
   ElementEvaluator& evaluator() { return evaluator_; }
+  // The parts are all that is read, although the map is more.
+  void SetExact() { label_ = ExactnessLabel::Exact(); }
 
   // Where a predicate is `chosen`; nothing if that is so everywhere.
   std::optional<ReadCases> WhereChosen(const PredicateElement& predicate, const Interval& chosen) {
@@ -169,7 +178,7 @@ class DecidedMap {
     }
     if (!fits) return std::nullopt;
     return OperandIndexing(kPartsFit, domain.MakeMap(map.results(), context_), std::move(bindings),
-                           indexing_.label());
+                           label_);
   }
 
   OperandIndexingSet Labelled(OperandIndexingSet set) {
@@ -191,6 +200,7 @@ class DecidedMap {
   const OperandIndexing& indexing_;
   ValueOrigins& origins_;
   mlir::MLIRContext* context_;
+  ExactnessLabel label_;
   const PartialValues environment_;
   ElementEvaluator evaluator_;
   bool is_final_ = true;
@@ -237,6 +247,10 @@ class ReadsOfInstruction {
             Interval::Point(operand == 1 ? 1 : 0));
       case HloOpcode::kDot:
         return CasesOfDot(operand, result, read, decided.evaluator());
+      case HloOpcode::kScatter:
+        return CasesOfScatter(operand, result, decided);
+      case HloOpcode::kConvolution:
+        return CasesOfConvolution(operand, result, read, decided.evaluator());
       default:
         return CasesOfElementwise(operand, result, decided.evaluator());
     }
@@ -277,7 +291,58 @@ class ReadsOfInstruction {
       element[static_cast<size_t>(its)] = read[static_cast<size_t>(mine)];
     }
     if (llvm::is_contained(element, AffineExpr())) return std::nullopt;
-    return CasesWhereNot(evaluator.EvaluateFactor(factor, element),
+    return CasesWhereNot(evaluator.EvaluateFactor(factor, element, {}),
+                         [&](const ValueCase& value) { return evaluator.IsZero(value); });
+  }
+
+  // Where no update takes the place of the operand's element.
+  std::optional<ReadCases> CasesOfScatter(int64_t operand, const Exprs& result,
+                                          DecidedMap& decided) {
+    if (operand != 0) return std::nullopt;
+    const std::shared_ptr<const Literal> replaced = origins_.ReplacedBy(instruction_, context_);
+    if (replaced == nullptr) return std::nullopt;
+    std::optional<ValueCases> values = decided.evaluator().EvaluateIn(*replaced, result);
+    if (!values) return std::nullopt;
+    const bool are_all =
+        llvm::all_of(*values, [](const ValueCase& v) { return ConstantIn(v.value); });
+    if (are_all) decided.SetExact();
+    return CasesWhereNot(*std::move(values),
+                         [](const ValueCase& value) { return ConstantIn(value.value) == 1; });
+  }
+
+  // Where the element of the kernel is not 0 that stands at the element of the input.
+  std::optional<ReadCases> CasesOfConvolution(int64_t operand, const Exprs& result,
+                                              const Exprs& read, ElementEvaluator& evaluator) {
+    const ConvolutionDimensionNumbers* numbers = instruction_.convolution_dimension_numbers();
+    const Window* window = instruction_.window();
+    if (operand != 0 || numbers == nullptr || window == nullptr) return std::nullopt;
+    const HloInstruction* kernel = instruction_.operand(1);
+    const bool is_dilated = absl::c_any_of(
+        window->dimensions, [](const WindowDimension& axis) { return axis.base_dilation != 1; });
+    if (is_dilated || instruction_.batch_group_count() != 1 || instruction_.is_sparse()) {
+      evaluator.SetMissed(*kernel);
+      return std::nullopt;
+    }
+    const int64_t features = kernel->shape().dimension(numbers->kernel_input_feature);
+    if (features <= 0) return std::nullopt;
+    Exprs element(static_cast<size_t>(kernel->shape().rank()));
+    element[numbers->kernel_input_feature] = Mod(read[numbers->input_feature], features);
+    element[numbers->kernel_output_feature] = result[numbers->output_feature];
+    Constraints inside;
+    for (const auto [i, axis] : llvm::enumerate(window->dimensions)) {
+      // read = result * stride - padding_low + k * window_dilation
+      AffineExpr distance = Add(Sub(read[numbers->input_spatial[i]],
+                                    Scale(result[numbers->output_spatial[i]], axis.stride)),
+                                Constant(axis.padding_low, context_));
+      AffineExpr k = distance ? FloorDiv(distance, axis.window_dilation) : AffineExpr();
+      if (k && axis.window_reversal) k = Sub(Constant(axis.size - 1, context_), k);
+      if (!k) return std::nullopt;
+      element[numbers->kernel_spatial[i]] = k;
+      const Interval taps = Interval::OfSize(axis.size);
+      if (!evaluator.RangeOf(k, {}).IsSubsetOf(taps)) inside.push_back({k, taps});
+    }
+    if (llvm::is_contained(element, AffineExpr())) return std::nullopt;
+    return CasesWhereNot(evaluator.EvaluateFactor(kernel, element, inside),
                          [&](const ValueCase& value) { return evaluator.IsZero(value); });
   }
 

@@ -3,6 +3,8 @@
 //
 //   select         a value is read where the predicate chooses it
 //   dot            a factor is read where the other one is not 0 for certain
+//   convolution    the input is read where the kernel is not 0 for certain
+//   scatter        an element is read where no update takes its place
 //   elementwise    an operand is read where the result cannot be told without it
 //                  (ops/values/cases/sure_values.h)
 //

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/btree_map.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -12,6 +13,7 @@
 #include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/values/cases/float_values.h"
+#include "xla_indexing/ops/values/cases/numbers.h"
 #include "xla_indexing/ops/values/cases/sure_values.h"
 #include "xla_indexing/ops/values/element_value.h"
 
@@ -92,7 +94,10 @@ bool DecidesReads(HloOpcode opcode) {
     case HloOpcode::kAdd:
     case HloOpcode::kSubtract:
     case HloOpcode::kDivide:
+    case HloOpcode::kConvolution:
+    case HloOpcode::kClamp:
     case HloOpcode::kDot:
+    case HloOpcode::kScatter:
       return true;
     default:
       return false;
@@ -129,8 +134,11 @@ struct ValueOrigins::OfOperands {
     any.given = all.given;
     return any;
   }
-  // A value that is not known, made of all operands.
-  Origins Unknown(bool data) const { return {false, false, false, data, all.given}; }
+  // A value that is not followed, made of all operands: an array of the module may still be computed whole.
+  Origins NotFollowed(bool data) const {
+    const bool may_be_fixed = !data && !all.given;
+    return {may_be_fixed, may_be_fixed, may_be_fixed, data, all.given};
+  }
 };
 
 ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
@@ -149,7 +157,7 @@ ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
       break;
     case HloOpcode::kConstant: {
       const Literal* literal = instruction.literal();
-      if (literal == nullptr || literal->IsElided()) return operands.Unknown(/*data=*/true);
+      if (literal == nullptr || literal->IsElided()) return operands.NotFollowed(/*data=*/true);
       const DecisiveElements found = FindDecisive(*literal);
       return {true, found.zero, found.infinite, false, false};
     }
@@ -168,13 +176,13 @@ ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
   const bool is_followed = MayBeFollowed(instruction) &&
                            (!shape.IsArray() || is_float || HoldsIntegers(shape.element_type()));
   if (!is_followed) {
-    return operands.Unknown(operands.all.data || IsOpaque(opcode) ||
-                            instruction.operands().empty());
+    return operands.NotFollowed(operands.all.data || IsOpaque(opcode) ||
+                                instruction.operands().empty());
   }
   if (opcode == HloOpcode::kDynamicSlice) return operands.Any(0);
   if (opcode == HloOpcode::kReduce) {
     // Only sums of integers are followed.
-    if (is_float) return operands.Unknown(operands.all.data);
+    if (is_float) return operands.NotFollowed(operands.all.data);
     Origins origins = operands.Any(0);
     origins.zero = origins.fixed;
     return origins;
@@ -186,7 +194,7 @@ ValueOrigins::Origins ValueOrigins::FindOfCall(const OfOperands& operands) {
   const HloInstruction& call = operands.instruction;
   if (const HloComputation* called = call.inlined_computation()) {
     const HloInstruction* root = called->root_instruction();
-    if (root == nullptr) return operands.Unknown(/*data=*/true);
+    if (root == nullptr) return operands.NotFollowed(/*data=*/true);
     const Origins of_root = Of(*root);
     if (!of_root.given) return of_root;
     return {of_root.fixed || operands.all.fixed, true, true, of_root.data || operands.all.data,
@@ -197,8 +205,8 @@ ValueOrigins::Origins ValueOrigins::FindOfCall(const OfOperands& operands) {
            absl::c_any_of(called->instructions(),
                           [&](const HloInstruction* each) { return Of(*each).data; });
   };
-  return operands.Unknown(operands.all.data || IsOpaque(call.opcode()) ||
-                          absl::c_any_of(call.called_computations(), is_of_data));
+  return operands.NotFollowed(operands.all.data || IsOpaque(call.opcode()) ||
+                              absl::c_any_of(call.called_computations(), is_of_data));
 }
 
 ValueOrigins::Origins ValueOrigins::FindOfElementwise(const OfOperands& operands,
@@ -214,6 +222,9 @@ ValueOrigins::Origins ValueOrigins::FindOfElementwise(const OfOperands& operands
   const bool is_finite = dependence_ == Dependence::kFiniteValues;
   bool is_sure = false;
   switch (opcode) {
+    case HloOpcode::kClamp:
+      is_sure = operands.Of(0).fixed && operands.Of(2).fixed && (!is_float || is_finite);
+      break;
     case HloOpcode::kAnd:
     case HloOpcode::kOr:
       is_sure = all.zero;
@@ -372,6 +383,69 @@ ValueOrigins::Origins ValueOrigins::Of(const HloInstruction& instruction) {
   return known_.find(computation)->second[position];
 }
 
+const Literal* ValueOrigins::KnownArray(const HloInstruction& instruction, int64_t leaf,
+                                        const CallPath& path, mlir::MLIRContext* context) {
+  const KnownLeaves& leaves = ArraysOf(instruction, path, context);
+  return leaf < static_cast<int64_t>(leaves.size()) ? leaves[static_cast<size_t>(leaf)].get()
+                                                    : nullptr;
+}
+
+KnownLeaves ValueOrigins::ArraysPassed(const HloInstruction& parameter, const CallPath& path,
+                                       mlir::MLIRContext* context) {
+  KnownLeaves leaves(static_cast<size_t>(parameter.shape().LeafCount()));
+  if (!path.empty()) {
+    const HloInstruction& caller = *path.back();
+    if (caller.inlined_computation() != parameter.parent()) return leaves;
+    return ArraysOf(*caller.operand(parameter.parameter_number()), {path.begin(), path.end() - 1},
+                    context);
+  }
+  for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+    const std::optional<LeafSource> passed = PassedFor(parameter, static_cast<int64_t>(leaf));
+    if (!passed) continue;
+    const KnownLeaves& arrays = ArraysOf(*passed->instruction, {}, context);
+    if (passed->leaf < static_cast<int64_t>(arrays.size())) {
+      leaves[leaf] = arrays[static_cast<size_t>(passed->leaf)];
+    }
+  }
+  return leaves;
+}
+
+const KnownLeaves& ValueOrigins::ArraysOf(const HloInstruction& instruction, const CallPath& path,
+                                          mlir::MLIRContext* context) {
+  constexpr size_t kMaxInstructions = 4096;
+  const std::vector<const HloInstruction*> calls(path.begin(), path.end());
+  if (const auto known = arrays_.find(Place(&instruction, calls)); known != arrays_.end()) {
+    return known->second;
+  }
+  // What it is made of, in order.
+  std::vector<const HloInstruction*> pending = {&instruction};
+  absl::btree_map<int64_t, const HloInstruction*> needed;
+  while (!pending.empty()) {
+    const HloInstruction* next = pending.back();
+    pending.pop_back();
+    const bool is_known = arrays_.contains(Place(next, calls));
+    if (is_known || !needed.try_emplace(next->index_in_computation(), next).second) continue;
+    const bool is_followed = !Of(*next).data && needed.size() <= kMaxInstructions;
+    if (is_followed)
+      pending.insert(pending.end(), next->operands().begin(), next->operands().end());
+  }
+  ArrayEvaluator evaluator(context, &steps_of_arrays_);
+  for (const auto& [position, each] : needed) {
+    KnownLeaves leaves(static_cast<size_t>(each->shape().LeafCount()));
+    if (each->opcode() == HloOpcode::kParameter) {
+      leaves = ArraysPassed(*each, path, context);
+    } else if (!Of(*each).data && needed.size() <= kMaxInstructions) {
+      std::vector<KnownLeaves> operands;
+      for (const HloInstruction* operand : each->operands()) {
+        operands.push_back(arrays_[Place(operand, calls)]);
+      }
+      leaves = evaluator.Evaluate(*each, operands);
+    }
+    arrays_[Place(each, calls)] = std::move(leaves);
+  }
+  return arrays_[Place(&instruction, calls)];
+}
+
 bool ValueOrigins::MayDecideReads(const HloInstruction& instruction) {
   const HloOpcode opcode = instruction.opcode();
   if (dependence_ == Dependence::kReads || !DecidesReads(opcode) ||
@@ -381,6 +455,10 @@ bool ValueOrigins::MayDecideReads(const HloInstruction& instruction) {
   if (opcode == HloOpcode::kSelect) {
     return MayBeFixed(*instruction.operand(0), /*is_called=*/true);
   }
+  if (opcode == HloOpcode::kScatter) {
+    return instruction.operand_count() == 3 &&
+           MayBeFixed(*instruction.operand(1), /*is_called=*/true);
+  }
   const ElementType type = instruction.shape().element_type();
   const bool is_float = HoldsFloats(type);
   if (!is_float && !HoldsIntegers(type)) return false;
@@ -389,14 +467,18 @@ bool ValueOrigins::MayDecideReads(const HloInstruction& instruction) {
                     opcode == HloOpcode::kDivide)) {
     return false;
   }
+  if (opcode == HloOpcode::kClamp) {
+    return Of(*instruction.operand(0)).fixed && Of(*instruction.operand(2)).fixed;
+  }
   const auto any = [&](auto holds) {
     return absl::c_any_of(instruction.operands(), [&](const HloInstruction* operand) {
       const Origins origins = Of(*operand);
       return origins.fixed && holds(origins);
     });
   };
-  const bool is_decided_by_infinity =
-      is_float && opcode != HloOpcode::kMultiply && opcode != HloOpcode::kDot;
+  const bool is_product = opcode == HloOpcode::kMultiply || opcode == HloOpcode::kDot ||
+                          opcode == HloOpcode::kConvolution;
+  const bool is_decided_by_infinity = is_float && !is_product;
   return (is_decided_by_infinity && any([](const Origins& o) { return o.infinite; })) ||
          ((!is_decided_by_infinity || opcode == HloOpcode::kDivide) &&
           any([](const Origins& o) { return o.zero; }));

@@ -9,15 +9,23 @@
 #define XLA_INDEXING_OPS_DECISIONS_VALUE_ORIGINS_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
+#include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/types/literal.h"
+#include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/ops/answers/parts/indexing_options.h"
 #include "xla_indexing/ops/values/call_scope.h"
+#include "xla_indexing/ops/values/element_value.h"
+#include "xla_indexing/ops/values/known_arrays.h"
 
 namespace xla_indexing::internal {
 
@@ -49,6 +57,20 @@ class ValueOrigins {
   // and for the state of a loop that changes.
   std::optional<LeafSource> PassedFor(const HloInstruction& parameter, int64_t leaf);
 
+  // A leaf of an instruction that is reached by these calls, if it depends on nothing but the module and
+  // is computed with few steps; null otherwise (ops/values/known_arrays.h).
+  const Literal* KnownArray(const HloInstruction& instruction, int64_t leaf, const CallPath& path,
+                            mlir::MLIRContext* context);
+
+  // Which elements of its operand a scatter replaces, by indices that the module fixes; null if that is not
+  // known.
+  std::shared_ptr<const Literal> ReplacedBy(const HloInstruction& scatter,
+                                            mlir::MLIRContext* context) {
+    const Literal* indices = KnownArray(*scatter.operand(1), 0, {}, context);
+    return indices == nullptr ? nullptr
+                              : ReplacedByScatter(scatter, *indices, context, &steps_of_arrays_);
+  }
+
   // Whether values may decide that elements of operands do not matter, so that the maps of this
   // instruction depend on more than its shape.
   bool MayDecideReads(const HloInstruction& instruction);
@@ -74,12 +96,22 @@ class ValueOrigins {
   std::optional<LeafSource> PassedBy(const HloInstruction& caller, const HloInstruction& parameter,
                                      int64_t leaf);
 
+  // The leaves of an instruction that is reached by these calls.
+  const KnownLeaves& ArraysOf(const HloInstruction& instruction, const CallPath& path,
+                              mlir::MLIRContext* context);
+  KnownLeaves ArraysPassed(const HloInstruction& parameter, const CallPath& path,
+                           mlir::MLIRContext* context);
+
   Dependence dependence_;
   const HloModule* module_ = nullptr;  // of these callers
   absl::flat_hash_map<const HloComputation*, std::vector<const HloInstruction*>> callers_;
   absl::flat_hash_map<const HloInstruction*, std::vector<bool>> passed_through_;
   // By position.
   absl::flat_hash_map<const HloComputation*, std::vector<Origins>> known_;
+  // By instruction and calls.
+  using Place = std::pair<const HloInstruction*, std::vector<const HloInstruction*>>;
+  absl::node_hash_map<Place, KnownLeaves> arrays_;
+  StepBudget steps_of_arrays_{int64_t{1} << 20};
 };
 
 // Whether values may decide reads of instructions of an opcode.

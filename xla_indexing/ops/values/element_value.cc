@@ -21,6 +21,7 @@
 #include "xla_indexing/ops/values/cases/integer_values.h"
 #include "xla_indexing/ops/values/cases/listed_values.h"
 #include "xla_indexing/ops/values/cases/literal_regions.h"
+#include "xla_indexing/ops/values/cases/numbers.h"
 #include "xla_indexing/ops/values/cases/sure_values.h"
 
 namespace xla_indexing::internal {
@@ -39,8 +40,23 @@ bool IsNowhere(const Constraints& when) {
   return llvm::any_of(when, [](const Constraint& c) { return c.interval.IsEmpty(); });
 }
 
-// Whether a combiner is one operation on its two parameters for which neither their order nor that of
-// the elements matters.
+// An elementwise operation on values that are known.
+std::optional<ValueCases> ApplyTo(const HloInstruction& instruction,
+                                  llvm::ArrayRef<ValueCase> values, const Constraints& when,
+                                  const ValueVariables& variables) {
+  const auto is_float = [](const HloInstruction* value) {
+    return HoldsFloats(value->shape().element_type());
+  };
+  if (is_float(&instruction) || llvm::any_of(instruction.operands(), is_float)) {
+    return ApplyToFloats(instruction, values, when, variables);
+  }
+  llvm::SmallVector<AffineExpr, 3> integers;
+  for (const ValueCase& value : values) integers.push_back(value.value);
+  return ApplyToIntegers(instruction, integers, when, variables);
+}
+
+}  // namespace
+
 bool IsOrderlessCombiner(const HloInstruction& root) {
   switch (root.opcode()) {
     case HloOpcode::kAdd:
@@ -57,8 +73,6 @@ bool IsOrderlessCombiner(const HloInstruction& root) {
   }
 }
 
-// Operations whose result is made of elements of their operands, at places that shapes and
-// attributes fix.
 bool MovesElements(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kBitcast:
@@ -79,23 +93,6 @@ bool MovesElements(HloOpcode opcode) {
       return false;
   }
 }
-
-// An elementwise operation on values that are known.
-std::optional<ValueCases> ApplyTo(const HloInstruction& instruction,
-                                  llvm::ArrayRef<ValueCase> values, const Constraints& when,
-                                  const ValueVariables& variables) {
-  const auto is_float = [](const HloInstruction* value) {
-    return HoldsFloats(value->shape().element_type());
-  };
-  if (is_float(&instruction) || llvm::any_of(instruction.operands(), is_float)) {
-    return ApplyToFloats(instruction, values, when, variables);
-  }
-  llvm::SmallVector<AffineExpr, 3> integers;
-  for (const ValueCase& value : values) integers.push_back(value.value);
-  return ApplyToIntegers(instruction, integers, when, variables);
-}
-
-}  // namespace
 
 bool MayBeFollowed(const HloInstruction& instruction) {
   switch (instruction.opcode()) {
@@ -138,6 +135,7 @@ ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constra
     return Unknown(element, when);
   }
   if (depth_ >= kMaxDepth || visits_ >= kMaxVisits) {
+    if (auto cases = FollowArray(element, when)) return *std::move(cases);
     SetMissed(*element.instruction);
     return Unknown(element, when);
   }
@@ -146,6 +144,9 @@ ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constra
   Interval range = Interval::All();
   std::optional<ValueCases> cases = Follow(element, when, finds_ranges_ ? &range : nullptr);
   --depth_;
+  if (!cases || cases->size() > kMaxValueCases) {
+    if (auto listed = FollowArray(element, when)) cases = std::move(listed);
+  }
   if (!cases) {
     // A scalar that is not known tells cases apart.
     if (!element.index.empty() && IsMissed(*element.instruction)) SetMissed(*element.instruction);
@@ -243,18 +244,32 @@ std::optional<ValueCases> ElementEvaluator::FollowConstant(const Element& elemen
   if (literal == nullptr || literal->IsElided() || !literal->shape().IsArray()) {
     return std::nullopt;
   }
+  return OfLiteral(*literal, element, when);
+}
+
+std::optional<ValueCases> ElementEvaluator::OfLiteral(const Literal& literal,
+                                                      const Element& element,
+                                                      const Constraints& when) {
   if (KeepsPartialValues() && element.index.size() > 1) {
-    if (auto regions = RegionsOfLiteral(*literal, element.index, when, variables_)) return regions;
+    if (auto regions = RegionsOfLiteral(literal, element.index, when, variables_)) return regions;
   }
-  if (HoldsIntegers(element.type())) {
-    return LiteralValue(*literal, element.index, when, variables_);
+  if (HoldsIntegers(literal.shape().element_type())) {
+    return LiteralValue(literal, element.index, when, variables_);
   }
-  if (!HoldsFloats(element.type())) return std::nullopt;
+  if (!HoldsFloats(literal.shape().element_type())) return std::nullopt;
   AffineExpr position = Constant(0, context());
   for (const auto [k, index] : llvm::enumerate(element.index)) {
-    position = Add(Scale(position, literal->shape().dimension(static_cast<int64_t>(k))), index);
+    position = Add(Scale(position, literal.shape().dimension(static_cast<int64_t>(k))), index);
   }
-  return FloatOfLiteral(*literal, position, when, variables_);
+  return FloatOfLiteral(literal, position, when, variables_);
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowArray(const Element& element,
+                                                        const Constraints& when) {
+  if (!KeepsPartialValues()) return std::nullopt;
+  const Literal* literal =
+      environment_.KnownArray(*element.instruction, element.leaf, element.path);
+  return literal != nullptr ? OfLiteral(*literal, element, when) : std::nullopt;
 }
 
 std::optional<ValueCases> ElementEvaluator::FollowIota(const Element& element,
@@ -611,24 +626,30 @@ ValueCases ElementEvaluator::OperandCases(const HloInstruction& instruction, con
                                           const Constraints& when) {
   ValueCases cases = EvaluateWhere(source, when);
   if (!KeepsPartialValues()) return cases;
+  return SplitCases(instruction.opcode(), *source.instruction, std::move(cases));
+}
+
+ValueCases ElementEvaluator::SplitCases(HloOpcode opcode, const HloInstruction& operand,
+                                        ValueCases cases) {
+  const bool is_finite = environment_.dependence() == Dependence::kFiniteValues;
   ValueCases parts;
   for (const ValueCase& each : cases) {
-    llvm::append_range(
-        parts, SplitWhereSure(instruction.opcode(), source.type(), each,
-                              environment_.dependence() == Dependence::kFiniteValues, variables_));
+    const std::optional<ValueCases> split =
+        SplitWhereSure(opcode, operand.shape().element_type(), each, is_finite, variables_);
+    if (!split || parts.size() + split->size() > kMaxValueCases) {
+      SetMissed(operand);
+      return cases;
+    }
+    llvm::append_range(parts, *split);
   }
-  return parts.size() > kMaxValueCases ? cases : parts;
+  return parts;
 }
 
 ValueCases ElementEvaluator::EvaluateFactor(const HloInstruction* factor,
-                                            llvm::ArrayRef<AffineExpr> element) {
-  ValueCases parts;
-  for (const ValueCase& each : Evaluate(factor, 0, element)) {
-    llvm::append_range(
-        parts, SplitWhereSure(HloOpcode::kMultiply, factor->shape().element_type(), each,
-                              environment_.dependence() == Dependence::kFiniteValues, variables_));
-  }
-  return parts;
+                                            llvm::ArrayRef<AffineExpr> element,
+                                            const Constraints& when) {
+  return SplitCases(HloOpcode::kMultiply, *factor,
+                    EvaluateWhere({factor, 0, {element.begin(), element.end()}, {}}, when));
 }
 
 ValueCases ElementEvaluator::ApplyToPartial(const Element& element,
@@ -651,7 +672,10 @@ ValueCases ElementEvaluator::ApplyToPartial(const Element& element,
   const bool has_unknown = llvm::any_of(values, [&](const ValueCase& value) {
     return value.floats == nullptr && HasUnknown(value.value) && !MayTellApart(value.value);
   });
-  if (!has_unknown) SetMissed(instruction);
+  if (!has_unknown) {
+    if (auto listed = FollowArray(element, when)) return *std::move(listed);
+    SetMissed(instruction);
+  }
   return Unknown(element, when);
 }
 

@@ -27,6 +27,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/literal.h"
+#include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/parts/domain.h"
 #include "xla_indexing/ops/answers/parts/indexing_options.h"
@@ -67,6 +69,12 @@ class ValueEnvironment {
     return std::nullopt;
   }
 
+  // All elements of a leaf, if the module fixes them; null otherwise.
+  virtual const Literal* KnownArray(const HloInstruction& /*instruction*/, int64_t /*leaf*/,
+                                    const CallPath& /*path*/) const {
+    return nullptr;
+  }
+
   // The loop whose state the next three know, when an iteration begins; null if there is none.
   virtual const HloInstruction* loop() const { return nullptr; }
   // The value of a leaf of the state that is a scalar; null if it is not known.
@@ -100,6 +108,13 @@ class ValueEnvironment {
   TellsApart tells_apart_;
 };
 
+// Whether a combiner is one operation on its two parameters for which neither their order nor that of
+// the elements matters.
+bool IsOrderlessCombiner(const HloInstruction& root);
+// Operations whose result is made of elements of their operands, at places that shapes and
+// attributes fix.
+bool MovesElements(HloOpcode opcode);
+
 // Nothing is known, and nothing told apart.
 const ValueEnvironment& UnknownEnvironment();
 
@@ -130,6 +145,13 @@ class ElementEvaluator {
   // A parameter for which callers pass different values, of which some may be known.
   const HloInstruction* missed_parameter() const { return missed_parameter_; }
 
+  // Says that the value of an instruction was not found.
+  void SetMissed(const HloInstruction& instruction) {
+    const bool is_parameter = instruction.opcode() == HloOpcode::kParameter;
+    const HloInstruction*& missed = is_parameter ? missed_parameter_ : missed_;
+    if (missed == nullptr) missed = &instruction;
+  }
+
   // How many elements were looked at.
   int visits() const { return visits_; }
 
@@ -150,9 +172,15 @@ class ElementEvaluator {
   unsigned FirstUnknown() const { return variables_.FirstUnknown(); }
   bool HasUnknown(mlir::AffineExpr expr) const { return variables_.HasUnknown(expr); }
   bool MayTellApart(mlir::AffineExpr expr) const { return variables_.MayTellApart(expr); }
-  // The value of a factor of a product, in cases of which each is 0 or nowhere 0 where it is known. Of partial
-  // values.
-  ValueCases EvaluateFactor(const HloInstruction* factor, llvm::ArrayRef<mlir::AffineExpr> element);
+  // The value of a factor of a product where `when` holds, in cases of which each is 0 or nowhere 0 where it
+  // is known. Of partial values.
+  ValueCases EvaluateFactor(const HloInstruction* factor, llvm::ArrayRef<mlir::AffineExpr> element,
+                            const Constraints& when);
+  // The element of a literal that is somebody's own.
+  std::optional<ValueCases> EvaluateIn(const Literal& literal,
+                                       llvm::ArrayRef<mlir::AffineExpr> element) {
+    return OfLiteral(literal, {nullptr, 0, {element.begin(), element.end()}, {}}, {});
+  }
   // Whether a value is 0 for certain.
   bool IsZero(const ValueCase& value) const;
   Interval RangeOf(mlir::AffineExpr expr, const Constraints& when) const {
@@ -174,16 +202,15 @@ class ElementEvaluator {
   // is then an interval that the element is in where `when` holds.
   std::optional<ValueCases> Follow(const Element& element, const Constraints& when,
                                    Interval* range);
-  void SetMissed(const HloInstruction& instruction) {
-    const bool is_parameter = instruction.opcode() == HloOpcode::kParameter;
-    const HloInstruction*& missed = is_parameter ? missed_parameter_ : missed_;
-    if (missed == nullptr) missed = &instruction;
-  }
   // Whether the elements of an instruction could be followed, if its operands' can.
   static bool IsMissed(const HloInstruction& instruction);
   // An interval that contains the values of all cases.
   Interval RangeOfCases(const ValueCases& cases) const;
   std::optional<ValueCases> FollowConstant(const Element& element, const Constraints& when);
+  std::optional<ValueCases> OfLiteral(const Literal& literal, const Element& element,
+                                      const Constraints& when);
+  // Of an array that the module fixes.
+  std::optional<ValueCases> FollowArray(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowIota(const Element& element, const Constraints& when);
   // `when` and that the index is in the domain of the map; with an empty interval where that is
   // never so. Nothing where it depends on unknowns.
@@ -223,6 +250,9 @@ class ElementEvaluator {
   // The operand of an elementwise operation, in cases that decide its result or do not, if values are partial.
   ValueCases OperandCases(const HloInstruction& instruction, const Element& source,
                           const Constraints& when);
+  // Cases of an operand that decide the result of an operation or do so nowhere; as they are, and missed, if
+  // these are too many.
+  ValueCases SplitCases(HloOpcode opcode, const HloInstruction& operand, ValueCases cases);
   // An elementwise operation on values of which some may not be known, of partial values.
   ValueCases ApplyToPartial(const Element& element, llvm::ArrayRef<ValueCase> values,
                             const Constraints& when);

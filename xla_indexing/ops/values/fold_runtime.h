@@ -8,9 +8,9 @@
 //   clamp [lo, hi]   min(max(e, lo), hi): up to three maps with disjoint domains, for e < lo,
 //                    e in [lo, hi] and e > hi; one map where the range of e decides
 //
-// A variable stays bound where folding it would give more than kMaxFoldedPieces maps. Arithmetic is
-// followed only where ranges prove that the element type does not wrap; unsigned values are
-// zero-extended.
+// A variable stays bound where folding it would give more than kMaxFoldedPieces maps. Arithmetic that is
+// not of constants alone is followed only where ranges prove that the element type does not wrap; unsigned
+// values are zero-extended.
 //
 // Example: dynamic-slice of f32[10] to f32[4] at start constant(7) has rt0 in [0, 6], clamp [0, 6];
 // folding makes (d0){rt0} -> (d0 + rt0) into (d0) -> (d0 + 6).

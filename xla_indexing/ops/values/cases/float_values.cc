@@ -4,150 +4,18 @@
 #include <utility>
 #include <variant>
 
-#include "absl/strings/string_view.h"
-#include "llvm/ADT/APInt.h"
-#include "llvm/ADT/APSInt.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/expr/build.h"
-#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/ops/values/cases/listed_values.h"
+#include "xla_indexing/ops/values/cases/numbers.h"
 
 namespace xla_indexing::internal {
 namespace {
 
 using ::llvm::APFloat;
 using ::mlir::AffineExpr;
-
-// A float, or an integer or predicate.
-using Number = std::variant<APFloat, int64_t>;
-
-const llvm::fltSemantics* SemanticsOf(ElementType type) {
-  switch (type) {
-    case ElementType::kF16:
-      return &APFloat::IEEEhalf();
-    case ElementType::kBF16:
-      return &APFloat::BFloat();
-    case ElementType::kF32:
-      return &APFloat::IEEEsingle();
-    case ElementType::kF64:
-      return &APFloat::IEEEdouble();
-    default:
-      return nullptr;
-  }
-}
-
-APFloat FloatOf(int64_t value, ElementType type) {
-  APFloat result(*SemanticsOf(type));
-  result.convertFromAPInt(llvm::APInt(64, static_cast<uint64_t>(value)), /*IsSigned=*/true,
-                          APFloat::rmNearestTiesToEven);
-  return result;
-}
-
-// What a number is in another type.
-std::optional<Number> ConvertNumber(const Number& number, ElementType type) {
-  if (const auto* integer = std::get_if<int64_t>(&number)) return FloatOf(*integer, type);
-  APFloat value = std::get<APFloat>(number);
-  if (HoldsFloats(type)) {
-    bool loses = false;
-    value.convert(*SemanticsOf(type), APFloat::rmNearestTiesToEven, &loses);
-    return value;
-  }
-  if (IsPred(type)) return int64_t{value.isZero() ? 0 : 1};
-  llvm::APSInt integer(static_cast<unsigned>(BitWidth(type)), IsUnsignedIntegral(type));
-  bool is_exact = false;
-  if (value.convertToInteger(integer, APFloat::rmTowardZero, &is_exact) & APFloat::opInvalidOp) {
-    return std::nullopt;
-  }
-  // Values of u64 from 2^63 on are not told apart.
-  if (!integer.isRepresentableByInt64()) return std::nullopt;
-  return integer.getExtValue();
-}
-
-std::optional<Number> CompareFloats(const APFloat& a, const APFloat& b,
-                                    absl::string_view direction) {
-  const APFloat::cmpResult order = a.compare(b);
-  const bool less = order == APFloat::cmpLessThan;
-  const bool equal = order == APFloat::cmpEqual;
-  const bool greater = order == APFloat::cmpGreaterThan;
-  if (direction == "LT") return int64_t{less};
-  if (direction == "LE") return int64_t{less || equal};
-  if (direction == "GT") return int64_t{greater};
-  if (direction == "GE") return int64_t{greater || equal};
-  if (direction == "EQ") return int64_t{equal};
-  if (direction == "NE") return int64_t{!equal};
-  return std::nullopt;
-}
-
-APFloat Rounded(APFloat value, APFloat::roundingMode mode) {
-  value.roundToIntegral(mode);
-  return value;
-}
-
-// The operation on floats of one type, or a conversion.
-std::optional<Number> ApplyToNumbers(const HloInstruction& instruction,
-                                     llvm::ArrayRef<Number> numbers) {
-  if (instruction.opcode() == HloOpcode::kConvert) {
-    return ConvertNumber(numbers[0], instruction.shape().element_type());
-  }
-  llvm::SmallVector<APFloat, 3> values;
-  for (const Number& number : numbers) {
-    const auto* value = std::get_if<APFloat>(&number);
-    if (value == nullptr) return std::nullopt;
-    values.push_back(*value);
-  }
-  constexpr APFloat::roundingMode kNearest = APFloat::rmNearestTiesToEven;
-  APFloat x = values[0];
-  switch (instruction.opcode()) {
-    case HloOpcode::kAbs:
-      x.clearSign();
-      return x;
-    case HloOpcode::kAdd:
-      x.add(values[1], kNearest);
-      return x;
-    case HloOpcode::kCeil:
-      return Rounded(x, APFloat::rmTowardPositive);
-    case HloOpcode::kClamp:
-      return llvm::minimum(llvm::maximum(x, values[1]), values[2]);
-    case HloOpcode::kCompare:
-      return CompareFloats(x, values[1], instruction.comparison_direction());
-    case HloOpcode::kDivide:
-      x.divide(values[1], kNearest);
-      return x;
-    case HloOpcode::kFloor:
-      return Rounded(x, APFloat::rmTowardNegative);
-    case HloOpcode::kIsFinite:
-      return int64_t{x.isFinite()};
-    case HloOpcode::kMaximum:
-      return llvm::maximum(x, values[1]);
-    case HloOpcode::kMinimum:
-      return llvm::minimum(x, values[1]);
-    case HloOpcode::kMultiply:
-      x.multiply(values[1], kNearest);
-      return x;
-    case HloOpcode::kNegate:
-      x.changeSign();
-      return x;
-    case HloOpcode::kRemainder:
-      x.mod(values[1]);
-      return x;
-    case HloOpcode::kRoundNearestAfz:
-      return Rounded(x, APFloat::rmNearestTiesToAway);
-    case HloOpcode::kRoundNearestEven:
-      return Rounded(x, kNearest);
-    case HloOpcode::kSign: {
-      if (x.isNaN() || x.isZero()) return x;
-      APFloat one = FloatOf(x.isNegative() ? -1 : 1, instruction.shape().element_type());
-      return one;
-    }
-    case HloOpcode::kSubtract:
-      x.subtract(values[1], kNearest);
-      return x;
-    default:
-      return std::nullopt;
-  }
-}
 
 std::optional<ValueCases> OfTable(std::vector<APFloat> values, int64_t first, AffineExpr key,
                                   const Constraints& when) {
@@ -239,16 +107,6 @@ class JointKey {
 };
 
 }  // namespace
-
-bool HoldsFloats(ElementType type) {
-  return !IsOff(Engine::kFloatTables) && SemanticsOf(type) != nullptr;
-}
-
-APFloat FloatAt(const Literal& literal, int64_t position) {
-  const ElementType type = literal.shape().element_type();
-  const llvm::APInt bits(static_cast<unsigned>(BitWidth(type)), literal.BitsAt(position));
-  return {*SemanticsOf(type), bits};
-}
 
 std::optional<ValueCases> FloatOfInteger(AffineExpr value, ElementType type,
                                          const Constraints& when, const ValueVariables& variables) {

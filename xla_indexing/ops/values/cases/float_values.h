@@ -45,12 +45,6 @@ struct FloatTable {
   const llvm::APFloat& At(int64_t key) const { return values[static_cast<size_t>(key - first)]; }
 };
 
-// Whether floats of this type are followed: f16, bf16, f32 and f64.
-bool HoldsFloats(ElementType type);
-
-// An element of a literal of floats, by its position in row-major order.
-llvm::APFloat FloatAt(const Literal& literal, int64_t position);
-
 // An integer as a float.
 std::optional<ValueCases> FloatOfInteger(mlir::AffineExpr value, ElementType type,
                                          const Constraints& when, const ValueVariables& variables);

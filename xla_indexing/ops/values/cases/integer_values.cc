@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/string_view.h"
 #include "llvm/ADT/STLExtras.h"
@@ -14,6 +15,7 @@
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
+#include "xla_indexing/ops/values/cases/numbers.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -122,21 +124,18 @@ AffineExpr AffineValue(const HloInstruction& instruction, AffineExpr x, bool x_i
   }
 }
 
-// The bits of two integers of one type of no more than 64 bits.
-std::optional<int64_t> BitsOfConstants(HloOpcode opcode, AffineExpr x, AffineExpr y) {
-  const std::optional<int64_t> a = ConstantIn(x);
-  const std::optional<int64_t> b = ConstantIn(y);
-  if (!a || !b) return std::nullopt;
-  switch (opcode) {
-    case HloOpcode::kAnd:
-      return *a & *b;
-    case HloOpcode::kOr:
-      return *a | *b;
-    case HloOpcode::kXor:
-      return *a ^ *b;
-    default:
-      return std::nullopt;
+// The operation on constants.
+std::optional<int64_t> ApplyToConstants(const HloInstruction& instruction,
+                                        llvm::ArrayRef<AffineExpr> values) {
+  llvm::SmallVector<Number, 3> numbers;
+  for (AffineExpr value : values) {
+    const std::optional<int64_t> constant = ConstantIn(value);
+    if (!constant) return std::nullopt;
+    numbers.emplace_back(*constant);
   }
+  const std::optional<Number> result = ApplyToNumbers(instruction, numbers);
+  const auto* integer = result ? std::get_if<int64_t>(&*result) : nullptr;
+  return integer != nullptr ? std::optional(*integer) : std::nullopt;
 }
 
 // The least 2^k - 1 that is at least `value` >= 0.
@@ -309,8 +308,8 @@ std::optional<ValueCases> ApplyToIntegers(const HloInstruction& instruction,
   AffineExpr x = values[0];
   AffineExpr y = values.size() > 1 ? values[1] : AffineExpr();
   const bool is_not_negative = variables.RangeOf(x, when).IsSubsetOf(Interval::AtLeast(0));
-  if (const std::optional<int64_t> bits = BitsOfConstants(instruction.opcode(), x, y)) {
-    return ValueCases{{when, Constant(*bits, variables.context())}};
+  if (const std::optional<int64_t> result = ApplyToConstants(instruction, values)) {
+    return ValueCases{{when, Constant(*result, variables.context())}};
   }
   switch (instruction.opcode()) {
     case HloOpcode::kCompare:

@@ -10,6 +10,7 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/ops/values/cases/float_values.h"
+#include "xla_indexing/ops/values/cases/numbers.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -47,10 +48,33 @@ struct RowBlock {
   }
 };
 
-RunsOfRow FindRuns(const Literal& literal, int64_t row, int64_t columns) {
+// The elements of a literal that differ, as rows and columns: those of two of its dimensions, at 0 in the
+// others.
+struct LiteralTable {
+  const Literal& literal;
+  int64_t rows;
+  int64_t row_stride;
+  int64_t columns;
+  int64_t column_stride;
+
+  int64_t PositionOf(int64_t row, int64_t column) const {
+    return row * row_stride + column * column_stride;
+  }
+};
+
+// Whether some element differs from the next one along a dimension of this size and stride.
+bool VariesAlong(const Literal& literal, int64_t size, int64_t stride) {
+  for (int64_t position = 0; position + stride < literal.ElementCount(); ++position) {
+    const bool has_next = position / stride % size + 1 < size;
+    if (has_next && literal.BitsAt(position) != literal.BitsAt(position + stride)) return true;
+  }
+  return false;
+}
+
+RunsOfRow FindRuns(const LiteralTable& table, int64_t row) {
   RunsOfRow runs;
-  for (int64_t column = 0; column < columns; ++column) {
-    const uint64_t bits = literal.BitsAt(row * columns + column);
+  for (int64_t column = 0; column < table.columns; ++column) {
+    const uint64_t bits = table.literal.BitsAt(table.PositionOf(row, column));
     if (runs.empty() || runs.back().bits != bits) runs.push_back({bits, column});
     runs.back().end = column + 1;
     if (runs.size() > kMaxValueCases) break;
@@ -59,12 +83,11 @@ RunsOfRow FindRuns(const Literal& literal, int64_t row, int64_t columns) {
 }
 
 // Nothing if they have too many runs.
-std::optional<std::vector<RowBlock>> FindBlocks(const Literal& literal, int64_t rows,
-                                                int64_t columns) {
+std::optional<std::vector<RowBlock>> FindBlocks(const LiteralTable& table) {
   std::vector<RowBlock> blocks;
   size_t regions = 0;
-  for (int64_t row = 0; row < rows; ++row) {
-    RunsOfRow runs = FindRuns(literal, row, columns);
+  for (int64_t row = 0; row < table.rows; ++row) {
+    RunsOfRow runs = FindRuns(table, row);
     if (!blocks.empty() && blocks.back().Take(row, runs)) continue;
     regions += runs.size();
     if (regions > kMaxValueCases) return std::nullopt;
@@ -91,22 +114,33 @@ std::optional<ValueCases> RegionsOfLiteral(const Literal& literal, llvm::ArrayRe
                                            const ValueVariables& variables) {
   const ElementType type = literal.shape().element_type();
   if (literal.IsSplat() || !(HoldsIntegers(type) || HoldsFloats(type))) return std::nullopt;
-  // The dimensions with more than one element, of which there are two.
-  llvm::SmallVector<size_t, 2> varying;
-  for (size_t k = 0; k < index.size(); ++k) {
-    if (literal.shape().dimension(static_cast<int64_t>(k)) > 1) varying.push_back(k);
-    if (variables.HasUnknown(index[k])) return std::nullopt;
+  if (llvm::any_of(index, [&](AffineExpr expr) { return variables.HasUnknown(expr); })) {
+    return std::nullopt;
   }
-  if (varying.size() != 2) return std::nullopt;
   // So many elements are compared in the time of a step (base/question_budget.h).
   constexpr int64_t kElementsOfStep = 256;
   if (!QuestionBudget::Spend(literal.ElementCount() / kElementsOfStep)) return std::nullopt;
-  const int64_t rows = literal.shape().dimension(static_cast<int64_t>(varying[0]));
-  const int64_t columns = literal.shape().dimension(static_cast<int64_t>(varying[1]));
-  const std::optional<std::vector<RowBlock>> blocks = FindBlocks(literal, rows, columns);
+  // The dimensions along which elements differ, of which there are one or two, the last first.
+  struct Axis {
+    AffineExpr index;
+    int64_t size;
+    int64_t stride;
+  };
+  llvm::SmallVector<Axis, 2> axes;
+  int64_t stride = 1;
+  for (size_t k = index.size(); k-- > 0;) {
+    const int64_t size = literal.shape().dimension(static_cast<int64_t>(k));
+    if (size > 1 && VariesAlong(literal, size, stride)) axes.push_back({index[k], size, stride});
+    stride *= size;
+  }
+  const bool is_list = axes.size() == 1 && index.size() == 1;
+  if (axes.empty() || axes.size() > 2 || is_list) return std::nullopt;
+  if (axes.size() == 1) axes.push_back({Constant(0, variables.context()), 1, 0});
+  const LiteralTable table = {literal, axes[1].size, axes[1].stride, axes[0].size, axes[0].stride};
+  const std::optional<std::vector<RowBlock>> blocks = FindBlocks(table);
   if (!blocks) return std::nullopt;
-  const AffineExpr row = index[varying[0]];
-  const AffineExpr column = index[varying[1]];
+  const AffineExpr row = axes[1].index;
+  const AffineExpr column = axes[0].index;
   ValueCases cases;
   for (const RowBlock& block : *blocks) {
     // column - (end + step * (row - first)) of the run before.
@@ -122,7 +156,7 @@ std::optional<ValueCases> RegionsOfLiteral(const Literal& literal, llvm::ArrayRe
       if (i > 0) where.push_back({before, Interval::AtLeast(0)});
       if (i + 1 < block.runs.size()) where.push_back({after, Interval::AtMost(-1)});
       before = after;
-      const int64_t position = block.first * columns + block.runs[i].end - 1;
+      const int64_t position = table.PositionOf(block.first, block.runs[i].end - 1);
       const std::optional<ValueCases> value =
           ValueAt(literal, position, std::move(where), variables);
       if (!value) return std::nullopt;

@@ -16,7 +16,7 @@
 
 namespace xla_indexing::internal {
 
-// The element of a literal, of which two dimensions are larger than 1, at an index that is inside where
+// The element of a literal, whose elements differ along one or two of its dimensions, at an index that is inside where
 // `when` holds, as cases of one value each; nothing if these are too many.
 std::optional<ValueCases> RegionsOfLiteral(const Literal& literal,
                                            llvm::ArrayRef<mlir::AffineExpr> index,

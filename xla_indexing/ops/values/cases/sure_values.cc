@@ -12,6 +12,7 @@
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/values/cases/float_values.h"
+#include "xla_indexing/ops/values/cases/numbers.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -92,6 +93,32 @@ SureNumber SureFloat(HloOpcode opcode, llvm::ArrayRef<SureNumber> operands) {
   }
 }
 
+// Whether a bound of a clamp is at least the other one, for all that they may be.
+bool IsAtLeast(const ValueCase& a, const ValueCase& b, const Constraints& when,
+               const ValueVariables& variables) {
+  if (!a.value || !b.value || variables.HasUnknown(a.value) || variables.HasUnknown(b.value)) {
+    return false;
+  }
+  if ((a.floats == nullptr) != (b.floats == nullptr)) return false;
+  if (a.floats == nullptr) {
+    return variables.RangeOf(Sub(a.value, b.value), when).IsSubsetOf(Interval::AtLeast(0));
+  }
+  const Interval keys_of_a = variables.RangeOf(a.value, when).Intersect(a.floats->Keys());
+  const Interval keys_of_b = variables.RangeOf(b.value, when).Intersect(b.floats->Keys());
+  if (keys_of_a.IsEmpty() || keys_of_b.IsEmpty()) return false;
+  const auto is_least = [&](const APFloat& bound) {
+    for (int64_t key = keys_of_b.lower(); key <= keys_of_b.upper(); ++key) {
+      const APFloat::cmpResult order = bound.compare(b.floats->At(key));
+      if (order != APFloat::cmpGreaterThan && order != APFloat::cmpEqual) return false;
+    }
+    return true;
+  };
+  for (int64_t key = keys_of_a.lower(); key <= keys_of_a.upper(); ++key) {
+    if (!is_least(a.floats->At(key))) return false;
+  }
+  return true;
+}
+
 const llvm::fltSemantics& SemanticsOfFloat(ElementType type) {
   switch (type) {
     case ElementType::kF16:
@@ -122,6 +149,10 @@ std::optional<ValueCases> SureValue(const HloInstruction& instruction,
   const ElementType type = instruction.shape().element_type();
   if (!HoldsIntegers(type) && !HoldsFloats(type)) return std::nullopt;
   const HloOpcode opcode = instruction.opcode();
+  if (opcode == HloOpcode::kClamp && (HoldsIntegers(type) || finite) &&
+      IsAtLeast(values[0], values[2], when, variables)) {
+    return ValueCases{{when, values[2].value, values[2].floats}};
+  }
   if (HoldsIntegers(type)) {
     const std::optional<int64_t> decisive = DecisiveInteger(opcode, type);
     for (const auto [operand, value] : llvm::zip_equal(instruction.operands(), values)) {
@@ -172,18 +203,18 @@ ValueCases SplitIntegers(const ValueCase& value, int64_t at, const ValueVariable
   return parts;
 }
 
-ValueCases SplitFloats(const ValueCase& value, const ValueVariables& variables) {
+std::optional<ValueCases> SplitFloats(const ValueCase& value, const ValueVariables& variables) {
   constexpr size_t kMaxParts = 16;
-  if (value.floats == nullptr) return {value};
+  if (value.floats == nullptr) return ValueCases{value};
   const Interval keys = variables.RangeOf(value.value, value.when).Intersect(value.floats->Keys());
-  if (keys.IsEmpty() || keys.IsPoint()) return {value};
+  if (keys.IsEmpty() || keys.IsPoint()) return ValueCases{value};
   ValueCases parts;
   for (int64_t first = keys.lower(); first <= keys.upper();) {
     const SureNumber number = ClassOf(value.floats->At(first));
     int64_t last = first;
     while (last < keys.upper() && ClassOf(value.floats->At(last + 1)) == number) ++last;
-    if (first == keys.lower() && last == keys.upper()) return {value};
-    if (parts.size() == kMaxParts) return {value};
+    if (first == keys.lower() && last == keys.upper()) return ValueCases{value};
+    if (parts.size() == kMaxParts) return std::nullopt;
     parts.push_back(value);
     parts.back().when.push_back({value.value, Interval::Closed(first, last)});
     first = last + 1;
@@ -193,14 +224,15 @@ ValueCases SplitFloats(const ValueCase& value, const ValueVariables& variables) 
 
 }  // namespace
 
-ValueCases SplitWhereSure(HloOpcode opcode, ElementType type, const ValueCase& value, bool finite,
-                          const ValueVariables& variables) {
-  if (!value.value) return {value};
+std::optional<ValueCases> SplitWhereSure(HloOpcode opcode, ElementType type, const ValueCase& value,
+                                         bool finite, const ValueVariables& variables) {
+  if (!value.value) return ValueCases{value};
   if (HoldsIntegers(type)) {
     const std::optional<int64_t> at = DecisiveInteger(opcode, type);
     return at ? SplitIntegers(value, *at, variables) : ValueCases{value};
   }
-  return finite ? SplitFloats(value, variables) : ValueCases{value};
+  if (!finite) return ValueCases{value};
+  return SplitFloats(value, variables);
 }
 
 bool IsSurelyZero(const ValueCase& value, const ValueVariables& variables) {

@@ -11,6 +11,7 @@
 //   maximum       greatest, +infinity (*)     the same
 //   minimum       least, -infinity (*)        the same
 //   exponential   -infinity (*)               0
+//   clamp         least >= greatest (*)       the greatest
 //
 // (*) For floats only if all that is not known is finite (Dependence::kFiniteValues). Infinite is then what
 // is at least kInfinite in size.
@@ -42,9 +43,9 @@ std::optional<ValueCases> SureValue(const HloInstruction& instruction,
                                     bool finite, const ValueVariables& variables);
 
 // The value in parts, each of which decides the result of an operation or does so nowhere: an iota that
-// something is multiplied by is 0, and not 0. One part if there would be more than 16.
-ValueCases SplitWhereSure(HloOpcode opcode, ElementType type, const ValueCase& value, bool finite,
-                          const ValueVariables& variables);
+// something is multiplied by is 0, and not 0. Nothing if there would be more than 16.
+std::optional<ValueCases> SplitWhereSure(HloOpcode opcode, ElementType type, const ValueCase& value,
+                                         bool finite, const ValueVariables& variables);
 
 // Whether a value is 0, for certain.
 bool IsSurelyZero(const ValueCase& value, const ValueVariables& variables);
