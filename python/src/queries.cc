@@ -367,6 +367,11 @@ void DefineDependence(nb::module_& m, SubjectClasses& classes) {
           "element", [](const DependenceStep& self) { return ElementTuple(self.element); },
           nb::sig("def element(self) -> tuple[int, ...]"))
       .def_prop_ro(
+          "iterations", [](const DependenceStep& self) { return ElementTuple(self.iterations); },
+          "The iterations of the loops around it that are followed, the outermost first.")
+      .def_ro("repeats", &DependenceStep::repeats,
+              "In how many iterations, this and those before it, the same steps are taken.")
+      .def_prop_ro(
           "reason", [](const DependenceStep& self) { return ToText(self.reason); },
           "Why it may not read the next element; empty where it does.")
       .def_prop_ro(
@@ -398,6 +403,10 @@ void DefineDependence(nb::module_& m, SubjectClasses& classes) {
               "Whether values of the program decide on what some step reads.")
       .def("__bool__", [](const DependenceReport& self) { return self.answer == Answer::kYes; })
       .def("__str__", [](const DependenceReport& self) { return ToText(DependenceText(self)); })
+      .def("_repr_html_",
+           [](nb::handle self) {
+             return nb::module_::import_("xla_indexing._html").attr("of_explanation")(self);
+           })
       .def("__repr__", [](const DependenceReport& self) {
         return ReprOf("Explanation", self.answer == Answer::kNo ? "no"
                                      : self.answer == Answer::kYes

@@ -525,6 +525,111 @@ def test_exact_masks_have_no_others(program: Program) -> None:
             assert (dependence.of(number)[element][name] == mask[element]).all()
 
 
+# --- Masks that are computed ---
+
+ROW = jnp.arange(8)
+COLUMN = ROW[:, None]
+KERNEL = np.ones((3, 3, 1, 1), np.float32)
+KERNEL[1, 1:] = KERNEL[2] = 0
+
+
+def drawn(*shape: int) -> Any:
+    return normal(np.random.default_rng(0), *shape)
+
+
+def masked_convolution(x: Any, w: Any) -> Any:
+    return lax.conv_general_dilated(x, w * KERNEL, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
+def built_by_a_loop(x: Any) -> Any:
+    return x * lax.fori_loop(0, 8, lambda i, m: m.at[i].set(i < 3), jnp.zeros(8))
+
+
+def built_by_a_scan(x: Any) -> Any:
+    return x * lax.scan(lambda c, i: (c, jnp.where(i % 3 == 1, 1.0, 0.0)), 0, ROW)[1]
+
+
+COMPUTED_MASKS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "tril_indices": (lambda x: x * jnp.zeros((8, 8)).at[jnp.tril_indices(8)].set(1.0), (drawn(8, 8),)),
+    "scattered": (lambda x: x * jnp.ones(8).at[jnp.array([1, 4])].set(0.0), (drawn(8),)),
+    "replaced": (lambda x: x.at[jnp.array([1, 4, 6])].set(0.0), (drawn(8),)),
+    "cumsum": (lambda x: jnp.where(jnp.cumsum(jnp.ones(8)) >= 3, x, 0.0), (drawn(8),)),
+    "cumprod": (lambda x: x * jnp.cumprod(jnp.where(ROW < 3, 1.0, 0.0)), (drawn(8),)),
+    "shifted bits": (lambda x: jnp.where((jnp.int32(0b10110) >> ROW) & 1 == 1, x, 0.0), (drawn(8),)),
+    "power": (lambda x: x * jnp.power(0, ROW), (drawn(8),)),
+    "loop": (built_by_a_loop, (drawn(8),)),
+    "scan": (built_by_a_scan, (drawn(8),)),
+    "kron": (lambda x: jnp.kron(jnp.eye(2), jnp.ones((4, 4))) @ x, (drawn(8),)),
+    "band": (lambda x: jnp.where(jnp.abs(COLUMN - ROW) <= 1, x[0], 0.0) @ x, (drawn(8, 8),)),
+    "masked convolution": (masked_convolution, (drawn(1, 5, 5, 1), drawn(3, 3, 1, 1))),
+    "two convolutions": (
+        lambda x, w: masked_convolution(masked_convolution(x, w) + x, w),
+        (drawn(1, 5, 5, 1), drawn(3, 3, 1, 1)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED_MASKS)
+def test_masks_that_are_computed_leave_what_the_jacobian_has(name: str) -> None:
+    f, args = COMPUTED_MASKS[name]
+    sparsity = xi.jacobian_sparsity(f, *args, assume_finite=True)
+    jacobian = np.asarray(jax.jacobian(f)(*args)).reshape(sparsity.shape)
+    assert sparsity.label == "exact"
+    assert np.array_equal(sparsity.toarray() != 0, jacobian != 0)
+
+
+# --- Why ---
+
+
+def layers(weights: Any, x: Any, ahead: int) -> Any:
+    """Layers of attention in a scan; each position attends to those before it and `ahead` after it."""
+    t = x.shape[1]
+    mask = jnp.tril(jnp.ones((t, t), bool), ahead)
+
+    def layer(x: Any, w: Any) -> tuple[Any, None]:
+        scores = jnp.einsum("btd,bsd->bts", x @ w[0], x @ w[1])
+        return x + jax.nn.softmax(jnp.where(mask, scores, -jnp.inf)) @ (x @ w[2]), None
+
+    return lax.scan(layer, x, weights)[0]
+
+
+WEIGHTS = jnp.ones((6, 3, 4, 4))
+CAUSAL = functools.partial(layers, ahead=0)
+LEAKING = functools.partial(layers, ahead=1)
+
+
+def test_a_leak_in_a_scan_over_layers_has_a_path_through_the_layers() -> None:
+    x = jnp.ones((1, 9, 4))
+    xi.assert_causal(CAUSAL, WEIGHTS, x, argnums=1, assume_finite=True)
+    with pytest.raises(xi.Violation, match="in iterations 4 to 0"):
+        xi.assert_causal(LEAKING, WEIGHTS, x, argnums=1, assume_finite=True)
+    # One place further in each of six layers.
+    for distance in (1, 6, 7):
+        output, input = (0, 1, 2), (0, 1 + distance, 3)
+        why = xi.explain(LEAKING, WEIGHTS, x, output=output, input=input, argument="x", assume_finite=True)
+        assert why.depends is (distance <= 6)
+        if distance > 6:
+            assert not why.steps
+            continue
+        assert (why.steps[0].element, why.steps[-1].element) == (output, input)
+        iterations = {s.iterations[0] - i for s in why.steps if s.iterations for i in range(s.repeats)}
+        assert iterations == set(range(6))
+        assert __file__ in {step.source_file for step in why.steps}
+        assert "in iteration" in why._repr_html_()
+
+
+def test_explain_names_what_is_not_there() -> None:
+    f = jnp.cumsum
+    assert xi.explain(f, jnp.ones(5), output=(3,), input=(1,)).depends is True
+    assert xi.explain(f, jnp.ones(5), output=(1,), input=(3,)).depends is False
+    with pytest.raises(xi.Error, match="no array of the arguments is 'y'"):
+        xi.explain(f, jnp.ones(5), output=(3,), input=(1,), argument="y")
+    with pytest.raises(xi.Error, match="there is no output 1"):
+        xi.explain(f, jnp.ones(5), output=(3,), input=(1,), result=1)
+    with pytest.raises(ValueError, match="index 5 is outside"):
+        xi.explain(f, jnp.ones(5), output=(3,), input=(5,))
+
+
 def test_elements_by_slices() -> None:
     d = xi.depends(lambda x: {"y": jnp.cumsum(x), "n": x.sum()}, jnp.ones(6))
     assert d.on("x")[4]["y"].tolist() == [False] * 4 + [True] * 2

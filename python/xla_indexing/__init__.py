@@ -76,6 +76,7 @@ from .dependence import (
     assert_causal,
     assert_independent,
     depends,
+    explain,
     receptive_field,
 )
 from .sparsity import Sparsity, hessian_sparsity, jacobian_sparsity
@@ -151,6 +152,7 @@ __all__ = [
     "check_pallas_call",
     "depends",
     "equivalent",
+    "explain",
     "hessian_sparsity",
     "jacobian_sparsity",
     "load",

@@ -49,6 +49,33 @@ def of_rows(answer: _Table) -> str:
     return table(answer.rows())
 
 
+def of_explanation(explanation: Any) -> str:
+    """The chain from the output to the operand, one box for each instruction."""
+    if not explanation.steps:
+        return pre(explanation)
+    arrow = '<div style="text-align:center">&#8593;</div>'
+    return (
+        '<div style="display:inline-block">'
+        + arrow.join(_step(step) for step in explanation.steps)
+        + "</div>"
+    )
+
+
+def _step(step: Any) -> str:
+    place = f"{step.source_file}:{step.source_line}" if step.source_file else ""
+    iterations = ", ".join(map(str, step.iterations))
+    if step.repeats > 1:
+        iterations += f" to {step.iterations[-1] - step.repeats + 1}"
+    in_loop = f"in iteration{'s' * (step.repeats > 1)} {iterations}" if iterations else ""
+    where = " ".join(part for part in (step.op_name, place, in_loop) if part)
+    element = ", ".join(map(str, step.element))
+    return (
+        '<div style="border:1px solid currentColor;border-radius:4px;padding:2px 8px">'
+        f"<b>{html.escape(step.instruction)}</b> [{element}] {html.escape(step.opcode)}"
+        f'<div style="opacity:0.7;font-size:smaller">{html.escape(where)}</div></div>'
+    )
+
+
 def of_operand_indexing(indexing: object) -> str:
     return pre(indexing)
 

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._native import Error, IndexingMap
+from ._native import Error, Explanation, IndexingMap
 from ._program import Leaf, Link, Program, np, reads_of, trace, why_not_exact, with_constraint
 
 
@@ -442,6 +442,41 @@ def depends(
     `args` are arrays, or jax.ShapeDtypeStruct. Runtime values count as any that they may have.
     """
     return Dependence(trace(f, args, optimized=optimized, assume_finite=assume_finite))
+
+
+def explain(
+    f: Callable[..., Any],
+    *args: Any,
+    output: Sequence[int],
+    input: Sequence[int],
+    result: int = 0,
+    argument: str | int = 0,
+    optimized: bool = False,
+    assume_finite: bool = False,
+) -> Explanation:
+    """Why an element of a result depends on one of an argument: a shortest chain of instructions.
+
+    `output` and `input` are indices: of an array of the result, whose number is `result`, and of an array of
+    the arguments, by name or number. Every step has its element, its source line, and the iterations of the
+    loops that it is in.
+
+        print(xi.explain(lambda x: jnp.cumsum(x), jnp.ones(5), output=(3,), input=(1,)))
+
+    Explanation.depends is False where it does not depend, and None where that was not decided. Error where
+    there is no such array, ValueError for an element outside of it.
+    """
+    program = trace(f, args, optimized=optimized, assume_finite=assume_finite)
+    leaf, of = program.argument(argument), program.output(result)
+    if leaf.number is None:
+        raise Error(f"no result is computed from {leaf.name}")
+    return program.module.entry.explain(
+        list(output),
+        leaf.number,
+        list(input),
+        output=of.number or 0,
+        dependence=True,
+        assume_finite=assume_finite,
+    )
 
 
 def receptive_field(

@@ -21,9 +21,12 @@
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/transforms/computation_copier.h"
 #include "xla_indexing/hlo/types/attribute.h"
+#include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/hlo/verify/verifier.h"
+#include "xla_indexing/ops/values/call_scope.h"
+#include "xla_indexing/ops/values/loop_counter.h"
 
 namespace xla_indexing {
 namespace {
@@ -100,9 +103,11 @@ ValueKey KeyOf(const HloInstruction* value) {
 // the ones that the roots need; and their copies.
 class FusionViewBuilder {
  public:
+  // With a context, loops whose number of iterations is known are replaced by these.
   FusionViewBuilder(FusionView::Instructions roots,
-                    absl::FunctionRef<bool(const HloInstruction&)> is_inside)
-      : roots_(roots), is_inside_(is_inside) {}
+                    absl::FunctionRef<bool(const HloInstruction&)> is_inside,
+                    mlir::MLIRContext* context = nullptr)
+      : roots_(roots), is_inside_(is_inside), context_(context) {}
 
   absl::StatusOr<FusionView> Build() && {
     const HloModule& module = *roots_.front()->parent()->parent();
@@ -122,17 +127,19 @@ class FusionViewBuilder {
 
   struct Node {
     const HloInstruction* original = nullptr;
-    // A parameter that stands for the original, a copy of it, or a copy operation that gives the
-    // value of the only operand the shape of the original.
-    enum class Kind : uint8_t { kParameter, kCopy, kRelayout } kind = Kind::kCopy;
+    // A parameter that stands for the original, a copy of it, a copy operation that gives the value of the
+    // only operand the shape of the original, or a constant that the original is in an iteration.
+    enum class Kind : uint8_t { kParameter, kCopy, kRelayout, kConstant } kind = Kind::kCopy;
     bool is_needed = false;
     absl::InlinedVector<NodeId, 2> operands;
     const HloInstruction* copy = nullptr;
+    FusionView::Iterations iterations = {};
+    int64_t value = 0;
   };
 
   NodeId AddNode(const HloInstruction& original, Node::Kind kind,
                  absl::InlinedVector<NodeId, 2> operands = {}) {
-    nodes_.push_back({&original, kind, false, std::move(operands), nullptr});
+    nodes_.push_back({&original, kind, false, std::move(operands), nullptr, iterations_});
     return nodes_.size() - 1;
   }
 
@@ -196,6 +203,11 @@ class FusionViewBuilder {
       return Record(instruction,
                     InShapeOf(instruction, AddNodesOfCall(*inlined, operands, depth + 1)));
     }
+    if (instruction.opcode() == HloOpcode::kWhile && context_ != nullptr) {
+      if (const auto unrolled = AddIterations(instruction, operands[0], depth + 1)) {
+        return Record(instruction, InShapeOf(instruction, *unrolled));
+      }
+    }
     if (instruction.opcode() == HloOpcode::kGetTupleElement) {
       const Node& tuple = nodes_[operands[0]];
       if (tuple.kind == Node::Kind::kCopy && tuple.original->opcode() == HloOpcode::kTuple) {
@@ -224,6 +236,59 @@ class FusionViewBuilder {
       values.push_back(Add(*instruction, std::move(operands), depth));
     }
     return values[computation.root_instruction()->index_in_computation()];
+  }
+
+  // The node of the state after all iterations of a loop; nothing if their number is not known, or they are
+  // too many.
+  std::optional<NodeId> AddIterations(const HloInstruction& loop, NodeId state, int depth) {
+    const HloComputation& body = *loop.while_body();
+    const std::vector<bool> passed = internal::LeavesPassedThrough(loop);
+    const internal::LoopCounter counter = internal::FindLoopCounter(loop, passed, context_);
+    if (!ConditionReadsNoData(loop, passed, counter)) return std::nullopt;
+    const int64_t size = std::max<int64_t>(body.instruction_count(), 1);
+    const bool is_known = counter.count() && depth < kMaxInlinedDepth &&
+                          *counter.count() <= (FusionView::kMaxInlined - inlined_count_) / size &&
+                          QuestionBudget::Spend(*counter.count() * size);
+    if (!is_known) return std::nullopt;
+    inlined_count_ += *counter.count() * size;
+    for (int64_t k = 0; k < *counter.count(); ++k) {
+      iterations_.push_back(k);
+      state = AddNodesOfCall(body, {WithCounted(state, counter, k)}, depth);
+      iterations_.pop_back();
+    }
+    return state;
+  }
+
+  // Whether all that the condition reads of the state counts, or is a constant: the iterations do not say what
+  // else they depend on.
+  static bool ConditionReadsNoData(const HloInstruction& loop, const std::vector<bool>& passed,
+                                   const internal::LoopCounter& counter) {
+    const HloInstruction& state = *loop.while_condition()->parameters()[0];
+    return absl::c_all_of(state.uses(), [&](const HloInstruction::Use& use) {
+      if (use.user->uses().empty() && !use.user->is_root()) return true;
+      if (use.user->opcode() != HloOpcode::kGetTupleElement) return false;
+      const int64_t leaf = state.shape().FirstLeafOfElement(use.user->tuple_index());
+      if (counter.leaves.contains(leaf)) return true;
+      if (!use.user->shape().IsArray() || !passed[static_cast<size_t>(leaf)]) return false;
+      const internal::LeafSource begins = internal::FollowRoutes({loop.operand(0), leaf});
+      return begins.instruction->opcode() == HloOpcode::kConstant;
+    });
+  }
+
+  // The state that iteration `k` begins with, in which what counts is a constant.
+  NodeId WithCounted(NodeId state, const internal::LoopCounter& counter, int64_t k) {
+    const HloInstruction& tuple = *nodes_[state].original;
+    const bool is_flat = nodes_[state].kind == Node::Kind::kCopy &&
+                         tuple.opcode() == HloOpcode::kTuple &&
+                         tuple.operand_count() == tuple.shape().LeafCount();
+    if (!is_flat) return state;
+    absl::InlinedVector<NodeId, 2> operands = nodes_[state].operands;
+    for (const auto& [leaf, counting] : counter.leaves) {
+      const NodeId constant = AddNode(*tuple.operand(leaf), Node::Kind::kConstant);
+      nodes_[constant].value = counting.start + k * counting.step;
+      operands[static_cast<size_t>(leaf)] = constant;
+    }
+    return AddNode(tuple, Node::Kind::kCopy, std::move(operands));
   }
 
   void MarkNeeded() {
@@ -298,7 +363,10 @@ class FusionViewBuilder {
       operands.clear();
       for (const NodeId operand : node.operands) operands.push_back(nodes_[operand].copy);
       const std::string new_name = NewName(node.original->name(), *computation);
-      if (node.kind == Node::Kind::kRelayout) {
+      if (node.kind == Node::Kind::kConstant) {
+        node.copy = computation->AddConstant(
+            new_name, Literal::IntegerScalar(node.original->shape().element_type(), node.value));
+      } else if (node.kind == Node::Kind::kRelayout) {
         node.copy = computation->AddInstruction(HloOpcode::kCopy, new_name, node.original->shape(),
                                                 operands);
       } else {
@@ -308,6 +376,7 @@ class FusionViewBuilder {
         node.copy = copy;
       }
       view->originals_.push_back(node.original);
+      if (!node.iterations.empty()) view->iterations_.emplace(node.copy, node.iterations);
     }
   }
 
@@ -354,7 +423,10 @@ class FusionViewBuilder {
 
   const FusionView::Instructions roots_;
   const absl::FunctionRef<bool(const HloInstruction&)> is_inside_;
+  mlir::MLIRContext* context_;
   std::vector<Node> nodes_;
+  // Of the loops around what is added.
+  FusionView::Iterations iterations_;
   // The instructions of the calls that are replaced so far.
   int64_t inlined_count_ = 0;
   std::vector<NodeId> root_nodes_;
@@ -467,6 +539,18 @@ absl::StatusOr<FusionView> FusionView::OfComputation(const HloComputation& compu
   const HloInstruction* root = computation.root_instruction();
   if (root == nullptr) return ViewError("computation '", computation.name(), "' has no root");
   return Create({root}, [](const HloInstruction&) { return true; });
+}
+
+absl::StatusOr<FusionView> FusionView::OfIterations(const HloComputation& computation,
+                                                    mlir::MLIRContext* context) {
+  const HloInstruction* root = computation.root_instruction();
+  if (root == nullptr) return ViewError("computation '", computation.name(), "' has no root");
+  return FusionViewBuilder({&root, 1}, [](const HloInstruction&) { return true; }, context).Build();
+}
+
+FusionView::Iterations FusionView::IterationsOf(const HloInstruction& copy) const {
+  const auto found = iterations_.find(&copy);
+  return found == iterations_.end() ? Iterations() : found->second;
 }
 
 absl::StatusOr<FusionView> FusionView::OfProducerConsumer(const HloInstruction& producer,

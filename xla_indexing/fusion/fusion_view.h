@@ -62,6 +62,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/model/module.h"
@@ -71,6 +72,8 @@ namespace xla_indexing {
 class FusionView {
  public:
   using Instructions = absl::Span<const HloInstruction* const>;
+  // The numbers of iterations of loops one in another, the outermost first.
+  using Iterations = absl::InlinedVector<int64_t, 1>;
 
   static constexpr int64_t kMaxInlined = 20000;
 
@@ -92,6 +95,10 @@ class FusionView {
   // A fusion; also any other instruction, by itself.
   static absl::StatusOr<FusionView> OfFusion(const HloInstruction& fusion);
   static absl::StatusOr<FusionView> OfComputation(const HloComputation& computation);
+  // A computation whose loops are replaced by their iterations, where the number of these is known and depends
+  // on no data, as far as there are no more than kMaxInlined instructions. What counts is a constant in each.
+  static absl::StatusOr<FusionView> OfIterations(const HloComputation& computation,
+                                                 mlir::MLIRContext* context);
 
   // A consumer with one of its producers fused into it, whoever else uses the producer. Either may
   // be a fusion. The roots are the consumer and, where it is an output too, the producer. An error
@@ -123,6 +130,8 @@ class FusionView {
   // What an instruction of the view is a copy of, or stands for; null for the tuple of several
   // roots, and for what is not in the view.
   const HloInstruction* OriginalOf(const HloInstruction& copy) const;
+  // The iterations that a copy is of; none outside of the loops that were replaced.
+  Iterations IterationsOf(const HloInstruction& copy) const;
 
  private:
   friend class FusionViewBuilder;
@@ -133,6 +142,7 @@ class FusionView {
   std::vector<const HloInstruction*> roots_;
   std::vector<const HloInstruction*> operands_;
   std::vector<const HloInstruction*> originals_;  // by position of the copy
+  std::unordered_map<const HloInstruction*, Iterations> iterations_;
   std::unordered_map<const HloInstruction*, absl::InlinedVector<const HloInstruction*, 1>> copies_;
 };
 

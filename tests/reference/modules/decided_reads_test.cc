@@ -350,7 +350,9 @@ TEST_P(DecidedReadsTest, AgreeWithTheReference) {
   }
   std::cout << counts.exact << " of " << counts.entries << " entries exact\n";
   // Masks of random bits, values that differ and masks that are made of data in places are not all found.
-  if (counts.entries > 200) EXPECT_GT(counts.exact * 2, counts.entries);
+  if (counts.entries > 200) {
+    EXPECT_GT(counts.exact * 2, counts.entries);
+  }
 }
 
 // Modules of any operations, whose values decide now and then.

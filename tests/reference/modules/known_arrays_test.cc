@@ -126,17 +126,21 @@ void Compare(const std::string& text, uint64_t seed, mlir::MLIRContext* context,
 class KnownArraysTest : public ::testing::TestWithParam<int> {};
 
 TEST_P(KnownArraysTest, AgreeWithExecution) {
-  const std::vector<HloOpcode> opcodes = {
-      HloOpcode::kAdd,          HloOpcode::kAnd,           HloOpcode::kBroadcast,
-      HloOpcode::kCompare,      HloOpcode::kConcatenate,   HloOpcode::kConvert,
-      HloOpcode::kDynamicSlice, HloOpcode::kDynamicUpdateSlice,
-      HloOpcode::kGather,       HloOpcode::kIota,          HloOpcode::kMaximum,
-      HloOpcode::kMultiply,     HloOpcode::kNot,           HloOpcode::kPad,
-      HloOpcode::kReduce,       HloOpcode::kReduceWindow,  HloOpcode::kReshape,
-      HloOpcode::kReverse,      HloOpcode::kScatter,       HloOpcode::kSelect,
-      HloOpcode::kShiftLeft,    HloOpcode::kSlice,         HloOpcode::kSubtract,
-      HloOpcode::kTranspose,    HloOpcode::kWhile,         HloOpcode::kConditional,
-      HloOpcode::kClamp,        HloOpcode::kRemainder,     HloOpcode::kDivide};
+  const std::vector<HloOpcode> opcodes = {HloOpcode::kAdd,          HloOpcode::kAnd,
+                                          HloOpcode::kBroadcast,    HloOpcode::kCompare,
+                                          HloOpcode::kConcatenate,  HloOpcode::kConvert,
+                                          HloOpcode::kDynamicSlice, HloOpcode::kDynamicUpdateSlice,
+                                          HloOpcode::kGather,       HloOpcode::kIota,
+                                          HloOpcode::kMaximum,      HloOpcode::kMultiply,
+                                          HloOpcode::kNot,          HloOpcode::kPad,
+                                          HloOpcode::kReduce,       HloOpcode::kReduceWindow,
+                                          HloOpcode::kReshape,      HloOpcode::kReverse,
+                                          HloOpcode::kScatter,      HloOpcode::kSelect,
+                                          HloOpcode::kShiftLeft,    HloOpcode::kSlice,
+                                          HloOpcode::kSubtract,     HloOpcode::kTranspose,
+                                          HloOpcode::kWhile,        HloOpcode::kConditional,
+                                          HloOpcode::kClamp,        HloOpcode::kRemainder,
+                                          HloOpcode::kDivide};
   const int count = Cases(500);
   Counts counts;
   std::unique_ptr<mlir::MLIRContext> context;

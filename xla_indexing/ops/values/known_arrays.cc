@@ -54,10 +54,11 @@ bool IsPortable(const Number& number) {
 }
 
 bool HasSymbol(mlir::AffineExpr expr) {
-  return expr.walk([](mlir::AffineExpr part) {
-               return llvm::isa<mlir::AffineSymbolExpr>(part) ? mlir::WalkResult::interrupt()
-                                                              : mlir::WalkResult::advance();
-             })
+  return expr
+      .walk([](mlir::AffineExpr part) {
+        return llvm::isa<mlir::AffineSymbolExpr>(part) ? mlir::WalkResult::interrupt()
+                                                       : mlir::WalkResult::advance();
+      })
       .wasInterrupted();
 }
 
@@ -98,7 +99,8 @@ class PairsOfMap {
     if (map.IsKnownEmpty()) return true;
     if (map.num_runtimes() > 0 && !FindRuntimes(indexing, instruction, operands)) return false;
     // Without runtime variables all variables take all their values.
-    std::vector<MapProgram::Source> sources(static_cast<size_t>(map.num_dims() + map.num_symbols()));
+    std::vector<MapProgram::Source> sources(
+        static_cast<size_t>(map.num_dims() + map.num_symbols()));
     for (size_t i = 0; i < columns_.size(); ++i) {
       const size_t variable = i < static_cast<size_t>(map.num_dims()) ? i : i + map.num_ranges();
       sources[variable] = {columns_[i].data(), 1};
@@ -116,8 +118,8 @@ class PairsOfMap {
   bool Run(const IndexingMap& map, absl::Span<const MapProgram::Source> sources, Visitor visit) {
     const size_t rows = columns_.empty() ? 1 : columns_.front().size();
     bool goes_on = true;
-    const absl::Status status = MapProgram(map).Run(
-        rows, sources, budget_->left(), [&](const MapProgram::Block& block) {
+    const absl::Status status =
+        MapProgram(map).Run(rows, sources, budget_->left(), [&](const MapProgram::Block& block) {
           goes_on = goes_on && budget_->Take(static_cast<int64_t>(block.count));
           for (size_t i = 0; goes_on && i < block.count; ++i) {
             if (block.is_inside[i] != 0) goes_on = visit(block, i);
@@ -396,8 +398,8 @@ class WholeArrays {
     std::vector<bool> is_set(static_cast<size_t>(ElementsOf(shape)));
     for (const IndexingEntry& entry : *entries) {
       const Literal& source = Operand(static_cast<size_t>(entry.operand));
-      const bool is_index = source.shape().element_type() != shape.element_type() ||
-                            IsIndexOperand(entry.operand);
+      const bool is_index =
+          source.shape().element_type() != shape.element_type() || IsIndexOperand(entry.operand);
       for (const OperandIndexing& map : entry.indexing) {
         if (is_index) continue;
         const bool is_moved =
@@ -446,11 +448,12 @@ class WholeArrays {
     for (const IndexingEntry& entry : *entries) {
       if (entry.operand != 0) continue;
       for (const OperandIndexing& map : entry.indexing) {
-        const bool is_added = PairsOfMap(shape, Operand(0).shape(), budget_)
-                                  .Visit(map, instruction_, operands_, [&](int64_t to, int64_t from) {
-                                    const auto number = NumberAt(Operand(0), from);
-                                    return number && sums->Add(to, *number);
-                                  });
+        const bool is_added =
+            PairsOfMap(shape, Operand(0).shape(), budget_)
+                .Visit(map, instruction_, operands_, [&](int64_t to, int64_t from) {
+                  const auto number = NumberAt(Operand(0), from);
+                  return number && sums->Add(to, *number);
+                });
         if (!is_added) return nullptr;
       }
     }
@@ -540,7 +543,8 @@ KnownLeaves ArrayEvaluator::Evaluate(const HloInstruction& instruction,
     case HloOpcode::kGetTupleElement: {
       const Shape& tuple = instruction.operand(0)->shape();
       const int64_t index = instruction.tuple_index();
-      const bool is_there = index >= 0 && index < static_cast<int64_t>(tuple.tuple_elements().size());
+      const bool is_there =
+          index >= 0 && index < static_cast<int64_t>(tuple.tuple_elements().size());
       if (!is_there || !AreOf(operands[0], tuple)) break;
       const auto begin = operands[0].begin() + tuple.FirstLeafOfElement(index);
       return {begin, begin + instruction.shape().LeafCount()};
@@ -593,8 +597,8 @@ std::vector<KnownLeaves> ArrayEvaluator::EvaluateAll(const HloComputation& compu
 KnownLeaves ArrayEvaluator::Call(const HloComputation& computation,
                                  absl::Span<const KnownLeaves> arguments) {
   const HloInstruction* root = computation.root_instruction();
-  const bool goes_on = depth_ < kMaxCallDepth && root != nullptr &&
-                       budget_->Take(computation.instruction_count());
+  const bool goes_on =
+      depth_ < kMaxCallDepth && root != nullptr && budget_->Take(computation.instruction_count());
   if (!goes_on) return root != nullptr ? Nothing(*root) : KnownLeaves{};
   ++depth_;
   std::vector<KnownLeaves> results = EvaluateAll(computation, arguments);

@@ -19,10 +19,10 @@
 
 #include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/literal.h"
+#include "xla_indexing/map/sets/decision.h"
 
 namespace xla_indexing::internal {
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -282,13 +283,87 @@ DependenceStep StepAt(const ReadWay& way, const FusionView& view,
     step.source_line = frames[0].line;
   }
   step.leaf = way.leaf;
+  const FusionView::Iterations iterations = view.IterationsOf(*way.instruction);
+  step.iterations.assign(iterations.begin(), iterations.end());
   return step;
+}
+
+absl::StatusOr<DependenceReport> Explain(const HloComputation& computation,
+                                         const DependenceQuestion& question, HloIndexers& indexers,
+                                         int depth);
+
+// The steps in the branch through which a conditional, `step`, reads `next`, without the branch's parameter;
+// none of other instructions.
+std::vector<DependenceStep> StepsInBranch(const ReadWay& way, const DependenceStep& step,
+                                          const DependenceStep& next, const FusionView& view,
+                                          HloIndexers& indexers, int depth) {
+  constexpr int kMaxDepth = 8;
+  const HloInstruction& conditional = *way.user->instruction;
+  const HloInstruction* original = view.OriginalOf(conditional);
+  const bool has_branches = conditional.opcode() == HloOpcode::kConditional &&
+                            original != nullptr && original->opcode() == HloOpcode::kConditional &&
+                            depth < kMaxDepth;
+  if (!has_branches) return {};
+  const auto branches = original->branch_computations();
+  for (size_t i = 0; i < branches.size(); ++i) {
+    if (conditional.operand(static_cast<int64_t>(i + 1)) != way.instruction) continue;
+    const absl::StatusOr<DependenceReport> report = Explain(
+        *branches[i], {step.leaf, step.element, 0, way.leaf, next.element}, indexers, depth + 1);
+    if (!report.ok() || report->answer != Answer::kYes) continue;
+    std::vector<DependenceStep> steps(report->steps.begin(), report->steps.end() - 1);
+    for (DependenceStep& each : steps) {
+      each.iterations.insert(each.iterations.begin(), step.iterations.begin(),
+                             step.iterations.end());
+    }
+    return steps;
+  }
+  return {};
+}
+
+// The end of the steps that are of the same iteration as the first one.
+size_t EndOfIteration(const std::vector<DependenceStep>& steps, size_t first) {
+  size_t end = first + 1;
+  while (end < steps.size() && steps[end].iterations == steps[first].iterations) ++end;
+  return end;
+}
+
+// Whether a step does in the iteration before what another one does.
+bool Repeats(const DependenceStep& step, const DependenceStep& other) {
+  std::vector<int64_t> before = other.iterations;
+  if (!before.empty()) before.back() -= other.repeats;
+  return step.iterations == before && step.instruction == other.instruction &&
+         step.computation == other.computation && step.leaf == other.leaf &&
+         step.element == other.element && step.reason == other.reason &&
+         step.runtime_values.empty() && other.runtime_values.empty();
+}
+
+// Makes the same steps in one iteration after another one.
+std::vector<DependenceStep> WithRepeats(const std::vector<DependenceStep>& steps) {
+  std::vector<DependenceStep> merged;
+  size_t last = 0;  // the first step of the iteration that was added last
+  for (size_t first = 0; first < steps.size();) {
+    const size_t end = EndOfIteration(steps, first);
+    const bool is_same =
+        !steps[first].iterations.empty() && merged.size() - last == end - first &&
+        std::equal(merged.begin() + static_cast<std::ptrdiff_t>(last), merged.end(),
+                   steps.begin() + static_cast<std::ptrdiff_t>(first),
+                   [](const DependenceStep& a, const DependenceStep& b) { return Repeats(b, a); });
+    if (is_same) {
+      for (size_t i = last; i < merged.size(); ++i) ++merged[i].repeats;
+    } else {
+      last = merged.size();
+      merged.insert(merged.end(), steps.begin() + static_cast<std::ptrdiff_t>(first),
+                    steps.begin() + static_cast<std::ptrdiff_t>(end));
+    }
+    first = end;
+  }
+  return merged;
 }
 
 // The elements of a chain along a way to this element, from the last to the first.
 absl::Status ChooseElements(const ReadWay& last, absl::Span<const int64_t> element,
                             const FusionView& view, const HloComputation& computation,
-                            DependenceReport* report) {
+                            HloIndexers& indexers, int depth, DependenceReport* report) {
   std::vector<DependenceStep>& steps = report->steps;
   steps.push_back(StepAt(last, view, computation));
   steps.back().element.assign(element.begin(), element.end());
@@ -333,9 +408,13 @@ absl::Status ChooseElements(const ReadWay& last, absl::Span<const int64_t> eleme
       step.runtime_values.emplace_back((named != nullptr ? *named : copy).name(), runtimes[i]);
       report->depends_on_values = true;
     }
+    std::vector<DependenceStep> inside =
+        StepsInBranch(*way, step, steps.back(), view, indexers, depth);
+    std::move(inside.rbegin(), inside.rend(), std::back_inserter(steps));
     steps.push_back(std::move(step));
   }
   std::reverse(steps.begin(), steps.end());
+  steps = WithRepeats(steps);
   return absl::OkStatus();
 }
 
@@ -343,9 +422,9 @@ absl::Status ChooseElements(const ReadWay& last, absl::Span<const int64_t> eleme
 absl::StatusOr<DependenceReport> FindChain(const FusionView& view,
                                            const HloComputation& computation,
                                            const HloInstruction& parameter,
-                                           const DependenceQuestion& question, HloIndexer& indexer,
-                                           mlir::MLIRContext* context) {
-  WaysToParameter ways(view.computation(), parameter, indexer, context);
+                                           const DependenceQuestion& question,
+                                           HloIndexers& indexers, HloIndexer& indexer, int depth) {
+  WaysToParameter ways(view.computation(), parameter, indexer, indexers.context());
   DependenceReport report;
   if (absl::Status status = ways.Walk(question.output_leaf, question.output_element);
       !status.ok()) {
@@ -359,8 +438,8 @@ absl::StatusOr<DependenceReport> FindChain(const FusionView& view,
       if (!is_proven) undecided = "whether a way leads to the element was not decided";
       continue;
     }
-    if (absl::Status status =
-            ChooseElements(*way, question.operand_element, view, computation, &report);
+    if (absl::Status status = ChooseElements(*way, question.operand_element, view, computation,
+                                             indexers, depth, &report);
         !status.ok()) {
       report.steps.clear();
       report.depends_on_values = false;
@@ -392,9 +471,38 @@ std::string Shown(absl::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<DependenceReport> ExplainDependence(const HloComputation& computation,
-                                                   const DependenceQuestion& question,
-                                                   HloIndexers& indexers) {
+namespace {
+
+// By the maps of operations, then by the exact ones.
+absl::StatusOr<DependenceReport> ExplainInView(const FusionView& view,
+                                               const HloComputation& computation,
+                                               const DependenceQuestion& question,
+                                               HloIndexers& indexers, int depth) {
+  const std::optional<int64_t> parameter =
+      view.ParameterOf(*computation.parameters()[question.operand]);
+  if (!parameter) {
+    DependenceReport report;
+    report.answer = Answer::kNo;  // Nothing that the output is computed from uses it.
+    return report;
+  }
+  const HloInstruction& copy = *view.computation().parameters()[*parameter];
+  absl::StatusOr<DependenceReport> report =
+      FindChain(view, computation, copy, question, indexers, indexers.usual(), depth);
+  if (!report.ok() || report->answer != Answer::kUndecided) return report;
+  absl::StatusOr<DependenceReport> exact =
+      FindChain(view, computation, copy, question, indexers, indexers.exact(), depth);
+  return exact.ok() && exact->answer != Answer::kUndecided ? exact : report;
+}
+
+bool HasIterations(const FusionView& view) {
+  return std::any_of(view.computation().instructions().begin(),
+                     view.computation().instructions().end(),
+                     [&](const HloInstruction* copy) { return !view.IterationsOf(*copy).empty(); });
+}
+
+absl::StatusOr<DependenceReport> Explain(const HloComputation& computation,
+                                         const DependenceQuestion& question, HloIndexers& indexers,
+                                         int depth) {
   const QuestionBudget budget;
   if (question.operand < 0 ||
       static_cast<size_t>(question.operand) >= computation.parameters().size()) {
@@ -409,21 +517,26 @@ absl::StatusOr<DependenceReport> ExplainDependence(const HloComputation& computa
         CheckElement("parameter", operand, question.operand_leaf, question.operand_element)}) {
     if (!status.ok()) return status;
   }
-  const absl::StatusOr<FusionView> view = FusionView::OfComputation(computation);
+  // By the iterations of loops, then by loops as they are, whose maps may be known where those are not.
+  absl::StatusOr<FusionView> view = FusionView::OfIterations(computation, indexers.context());
   if (!view.ok()) return view.status();
-  const std::optional<int64_t> parameter = view->ParameterOf(operand);
-  if (!parameter) {
-    DependenceReport report;
-    report.answer = Answer::kNo;  // Nothing that the output is computed from uses it.
-    return report;
-  }
-  const HloInstruction& copy = *view->computation().parameters()[*parameter];
   absl::StatusOr<DependenceReport> report =
-      FindChain(*view, computation, copy, question, indexers.usual(), indexers.context());
-  if (!report.ok() || report->answer != Answer::kUndecided) return report;
-  absl::StatusOr<DependenceReport> exact =
-      FindChain(*view, computation, copy, question, indexers.exact(), indexers.context());
-  return exact.ok() && exact->answer != Answer::kUndecided ? exact : report;
+      ExplainInView(*view, computation, question, indexers, depth);
+  const bool is_decided = report.ok() && report->answer != Answer::kUndecided;
+  if (is_decided || !HasIterations(*view)) return report;
+  view = FusionView::OfComputation(computation);
+  if (!view.ok()) return view.status();
+  absl::StatusOr<DependenceReport> by_loops =
+      ExplainInView(*view, computation, question, indexers, depth);
+  return by_loops.ok() && by_loops->answer != Answer::kUndecided ? by_loops : report;
+}
+
+}  // namespace
+
+absl::StatusOr<DependenceReport> ExplainDependence(const HloComputation& computation,
+                                                   const DependenceQuestion& question,
+                                                   HloIndexers& indexers) {
+  return Explain(computation, question, indexers, /*depth=*/0);
 }
 
 std::string DependenceText(const DependenceReport& report) {
@@ -433,10 +546,12 @@ std::string DependenceText(const DependenceReport& report) {
   }
   const DependenceStep& first = report.steps.front();
   const DependenceStep& last = report.steps.back();
+  int64_t count = 0;
+  for (const DependenceStep& step : report.steps) count += step.repeats;
   std::string text = absl::StrCat(
       first.instruction, " ", BracedElement(first.element),
       report.answer == Answer::kYes ? " depends on " : " may depend on ", last.instruction, " ",
-      BracedElement(last.element), ": ", report.steps.size(), " instructions");
+      BracedElement(last.element), ": ", count, " instructions");
   if (report.depends_on_values) absl::StrAppend(&text, "\n  for some values of the program");
   if (!report.reason.empty()) absl::StrAppend(&text, "\n  reason: ", Shown(report.reason));
   size_t name_width = 0;
@@ -458,6 +573,13 @@ std::string DependenceText(const DependenceReport& report) {
     if (!step.op_name.empty()) absl::StrAppend(&text, "  ", Shown(step.op_name));
     if (!step.source_file.empty()) {
       absl::StrAppend(&text, "  ", Shown(step.source_file), ":", step.source_line);
+    }
+    if (!step.iterations.empty()) {
+      absl::StrAppend(&text, step.repeats > 1 ? "  in iterations " : "  in iteration ",
+                      absl::StrJoin(step.iterations, ", "));
+      if (step.repeats > 1) {
+        absl::StrAppend(&text, " to ", step.iterations.back() - step.repeats + 1);
+      }
     }
     for (const auto& [name, value] : step.runtime_values) {
       absl::StrAppend(&text, "  for ", name, " = ", value);

@@ -3,8 +3,9 @@
 //
 // Mathematics. A chain is a sequence of (instruction, leaf, element), from the element of the output to the
 // element of the parameter, in which each element reads the next one by the maps of its instruction
-// alone. Fusions and calls are replaced by what they compute, so that a chain goes through them;
-// loops, conditionals and reductions are single steps. Of the chains of exact maps the shortest is given;
+// alone. Fusions and calls are replaced by what they compute, and loops by their iterations where their
+// number is known and they are few (FusionView::OfIterations), so that a chain goes through them, and through
+// the branch of a conditional; other loops and reductions are single steps. Of the chains of exact maps the shortest is given;
 // where there is none, the shortest of all.
 //
 // A chain of exact maps is a proof, `kYes`. Where every set of maps is such that none leads to the
@@ -51,6 +52,10 @@ struct DependenceStep {
   int64_t source_line = 0;
   int64_t leaf = 0;
   std::vector<int64_t> element;
+  // Of the loops around the instruction, the outermost first, as far as they are followed.
+  std::vector<int64_t> iterations = {};
+  // In how many iterations of the innermost one, this and those before it, the chain takes the same steps.
+  int64_t repeats = 1;
   // Why the next element may not be read after all; empty if the map is exact.
   std::string reason;
   // The values of the program that decide on that read, and those for which the element is read.

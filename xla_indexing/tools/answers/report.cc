@@ -96,10 +96,7 @@ SubjectIndexer::SubjectIndexer(const CommandLine& line, mlir::MLIRContext* conte
 FusionOptions SubjectIndexer::OptionsFor(bool exact) const {
   FusionOptions options;
   options.indexing.exact = exact;
-  if (line_.dependence) {
-    options.indexing.dependence =
-        line_.assume_finite ? Dependence::kFiniteValues : Dependence::kValues;
-  }
+  options.indexing.dependence = line_.AskedDependence();
   // A border between pieces cuts tiles that are whole.
   if (line_.queries.tiling) options.indexing.few_pieces = 0;
   options.indexing.fold_runtime_variables = line_.simplify != SimplifyMode::kNever;

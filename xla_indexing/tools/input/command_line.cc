@@ -410,13 +410,13 @@ absl::Status CheckExplainLine(const CommandLine& line) {
   others.output_id.reset();
   others.operand_id.reset();
   others.computation.reset();
-  others.exact = false;
+  others.exact = others.dependence = false;
   if (!line.explain || !line.output_element || !line.operand_element || AsksForHlo(others) ||
       line.keep_variables || line.compare || line.all_instructions || !line.map_file.empty()) {
     return absl::InvalidArgumentError(
         "--output_element and --operand_element go together, with --explain; of the other flags "
-        "only --computation, --output_id, --operand_id, --operand_leaf, --exact, --format and "
-        "--jobs go with them");
+        "only --computation, --output_id, --operand_id, --operand_leaf, --exact, --dependence, "
+        "--assume_finite, --format and --jobs go with them");
   }
   if (line.files.size() == 1) return absl::OkStatus();
   return absl::InvalidArgumentError("--explain takes one FILE");

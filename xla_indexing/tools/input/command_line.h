@@ -25,6 +25,7 @@
 #include "absl/types/span.h"
 #include "xla_indexing/gpu/coalescing.h"
 #include "xla_indexing/gpu/threads/thread_mapping.h"
+#include "xla_indexing/ops/answers/parts/indexing_options.h"
 
 namespace xla_indexing {
 
@@ -121,7 +122,12 @@ struct CommandLine {
   bool exact = false;
   bool dependence = false;     // What can change a value, instead of what is read.
   bool assume_finite = false;  // With `dependence`.
-  bool names = false;          // Operands' names in the headings of the text form.
+  Dependence AskedDependence() const {
+    return assume_finite ? Dependence::kFiniteValues
+           : dependence  ? Dependence::kValues
+                         : Dependence::kReads;
+  }
+  bool names = false;  // Operands' names in the headings of the text form.
   SimplifyMode simplify = SimplifyMode::kAuto;
 
   OutputFormat format = OutputFormat::kText;

@@ -40,6 +40,8 @@ std::string ExplanationJson(const DependenceReport& report) {
     json.StringField("computation", step.computation);
     json.IntegerField("leaf", step.leaf);
     json.IntegersField("element", step.element);
+    json.IntegersField("iterations", step.iterations);
+    json.IntegerField("repeats", step.repeats);
     json.StringField("op_name", step.op_name);
     json.StringField("source_file", step.source_file);
     json.IntegerField("source_line", step.source_line);
@@ -70,6 +72,7 @@ int PrintExplanation(const CommandLine& line) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   FusionOptions options;
   options.indexing.exact = line.exact;
+  options.indexing.dependence = line.AskedDependence();
   HloIndexers indexers(&context, options);
   const absl::StatusOr<DependenceReport> report =
       ExplainDependence(*computation,

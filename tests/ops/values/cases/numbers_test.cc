@@ -121,8 +121,7 @@ TEST(NumbersTest, ComparisonsAndFunctionsOfEightBits) {
     const auto wider = Operation(type, "s32", "convert", "", 1);
     const auto other = Operation(type, is_signed ? "u8" : "s8", "convert", "", 1);
     const auto of = [](const auto& module, std::vector<Number> numbers) {
-      return IntegerOf(
-          ApplyToNumbers(*module->entry_computation()->root_instruction(), numbers));
+      return IntegerOf(ApplyToNumbers(*module->entry_computation()->root_instruction(), numbers));
     };
     for (int64_t a = is_signed ? -128 : 0; a < (is_signed ? 128 : 256); ++a) {
       const auto byte = static_cast<uint8_t>(a);
@@ -172,9 +171,9 @@ TEST(NumbersTest, PredicatesHaveNoArithmetic) {
     for (const int64_t a : {0, 1}) {
       for (const int64_t b : {0, 1}) {
         const std::string name = opcode;
-        const bool expected = name == "xor"                         ? a != b
+        const bool expected = name == "xor"                        ? a != b
                               : name == "and" || name == "minimum" ? (a & b) != 0
-                                                                    : (a | b) != 0;
+                                                                   : (a | b) != 0;
         EXPECT_EQ(IntegerOf(ApplyToNumbers(root, {a, b})), expected ? 1 : 0) << name << a << b;
       }
     }

@@ -257,7 +257,7 @@ std::optional<Number> IntegerResult(const HloInstruction& instruction,
   std::vector<APSInt> bits;
   for (const int64_t value : values) bits.push_back(BitsOf(value, type));
   if (instruction.opcode() == HloOpcode::kCompare) {
-    return OrderIs(bits[0] < bits[1], bits[0] == bits[1], bits[0] > bits[1],
+    return OrderIs(bits[0]<bits[1], bits[0] == bits[1], bits[0]> bits[1],
                    instruction.comparison_direction());
   }
   if (type != instruction.shape().element_type()) return std::nullopt;
@@ -296,9 +296,8 @@ std::optional<Number> NumberAt(const Literal& literal, int64_t position) {
 
 void SetNumber(Literal* literal, int64_t position, const Number& number) {
   const auto* value = std::get_if<APFloat>(&number);
-  literal->SetBits(position, value != nullptr
-                                 ? value->bitcastToAPInt().getZExtValue()
-                                 : static_cast<uint64_t>(std::get<int64_t>(number)));
+  literal->SetBits(position, value != nullptr ? value->bitcastToAPInt().getZExtValue()
+                                              : static_cast<uint64_t>(std::get<int64_t>(number)));
 }
 
 std::optional<Number> ApplyToNumbers(const HloInstruction& instruction,
