@@ -227,6 +227,22 @@ uint64_t SeedOfOperands(const HloInstruction& instruction, Operands operands) {
   return seed;
 }
 
+void FillFromSources(HloOpcode opcode, Value* value) {
+  for (Array& array : *value) {
+    const ElementType type = array.shape().element_type();
+    if (!IsIntegral(type) && !IsPred(type)) continue;
+    for (size_t i = 0; i < array.elements().size(); ++i) {
+      Element& element = array.elements()[i];
+      if (element.value.has_value()) continue;
+      uint64_t bits = MixBits(i ^ MixBits(static_cast<uint64_t>(opcode)));
+      element.sources.ForEach(
+          [&](int64_t source) { bits = MixBits(bits ^ static_cast<uint64_t>(source)); });
+      element.value = WrapInteger(type, static_cast<Integer>(bits % 13) - 3);
+      element.is_arbitrary = true;
+    }
+  }
+}
+
 bool IsOfModule(const Array& array) {
   return std::all_of(array.elements().begin(), array.elements().end(),
                      [](const Element& element) { return element.is_of_module; });
@@ -338,6 +354,7 @@ absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operan
   }();
   if (!value.ok()) return value.status();
   if (absl::Status status = SetShape(instruction, &*value); !status.ok()) return status;
+  if (execution.options.values_of_sources) FillFromSources(instruction.opcode(), &*value);
   const bool of_operands = IsFunctionOfIntegers(instruction, operands);
   FillIntegers(of_operands ? SeedOfOperands(instruction, operands) : seed, &*value);
   if (execution.options.decides) {

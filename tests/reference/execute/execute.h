@@ -33,6 +33,9 @@ struct ExecutionOptions {
   // the value that it takes, and nothing of what is combined with a fixed integer that alone decides
   // the result.
   bool decides = false;
+  // Whether an arbitrary value depends on the operation and the sources of the element, and not on the
+  // instruction: two modules that compute the same by other instructions have equal values.
+  bool values_of_sources = false;
 };
 
 // The values of a computation's instructions, and the executions of the computations that they

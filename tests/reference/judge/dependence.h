@@ -44,6 +44,7 @@ struct LeafPair {
     return std::tie(a.output_leaf, a.operand, a.operand_leaf) <
            std::tie(b.output_leaf, b.operand, b.operand_leaf);
   }
+  friend bool operator==(const LeafPair& a, const LeafPair& b) = default;
 };
 
 // One entry for every output leaf, operand and operand leaf, also where nothing is read.

@@ -68,9 +68,11 @@ absl::StatusOr<Array> Bitcast(const HloInstruction& instruction, Operands operan
   });
 
   const ElementType type = result.shape().element_type();
-  const bool keeps_integers = operand_bits == result_bits && IsIntegral(type) &&
-                              IsIntegral(operand.shape().element_type()) &&
-                              BitWidth(type) == BitWidth(operand.shape().element_type());
+  const ElementType operand_type = operand.shape().element_type();
+  const bool are_integers =
+      (IsIntegral(type) && IsIntegral(operand_type)) || (IsPred(type) && IsPred(operand_type));
+  const bool keeps_integers =
+      operand_bits == result_bits && are_integers && BitWidth(type) == BitWidth(operand_type);
   ForEachIndex(result.sizes(), [&](const Index& index) {
     Element& element = result.at(index);
     const int64_t first = first_bit(result.shape(), index);
