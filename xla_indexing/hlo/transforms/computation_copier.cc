@@ -58,6 +58,16 @@ absl::StatusOr<HloComputation*> ComputationCopier::Copy(const HloComputation& co
   return copy;
 }
 
+HloComputation* ComputationCopier::Copy(const HloComputation& computation) {
+  // No copy of an instruction fails.
+  return *Copy(computation,
+               [](const HloInstruction& original, absl::Span<const HloInstruction* const> operands,
+                  HloComputation* copy) -> absl::StatusOr<HloInstruction*> {
+                 return CopyInstruction(original, original.name(), operands,
+                                        ControlPredecessors::kAsTheyAre, copy);
+               });
+}
+
 void ComputationCopier::CopyCalled(absl::Span<const HloInstruction* const> instructions) {
   std::vector<const HloComputation*> called;
   absl::flat_hash_set<const HloComputation*> seen;
@@ -73,13 +83,7 @@ void ComputationCopier::CopyCalled(absl::Span<const HloInstruction* const> instr
   absl::c_sort(called, [](const HloComputation* a, const HloComputation* b) {
     return a->index_in_module() < b->index_in_module();
   });
-  for (const HloComputation* computation : called) {
-    Copy(*computation, [](const HloInstruction& original,
-                          absl::Span<const HloInstruction* const> operands, HloComputation* copy) {
-      return CopyInstruction(original, original.name(), operands, ControlPredecessors::kAsTheyAre,
-                             copy);
-    }).IgnoreError();  // None is made.
-  }
+  for (const HloComputation* computation : called) Copy(*computation);
 }
 
 void ComputationCopier::RedirectComputations(HloInstruction* instruction) const {

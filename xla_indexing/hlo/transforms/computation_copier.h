@@ -44,6 +44,8 @@ class ComputationCopier {
   // Adds a copy of a computation that calls only computations that are copied already. Errors are
   // those of `add_copy`.
   absl::StatusOr<HloComputation*> Copy(const HloComputation& computation, AddCopy add_copy);
+  // As it is.
+  HloComputation* Copy(const HloComputation& computation);
   // Adds copies of the computations that the instructions call, and of those that these call, in
   // the order of their module.
   void CopyCalled(absl::Span<const HloInstruction* const> instructions);
@@ -51,6 +53,10 @@ class ComputationCopier {
   // Makes the computations that an instruction names those of the copy.
   void RedirectComputations(HloInstruction* instruction) const;
 
+  // Takes a computation that somebody else wrote for the copy.
+  void SetCopy(const HloComputation& computation, HloComputation* copy) {
+    copies_[&computation] = copy;
+  }
   HloComputation* CopyOf(const HloComputation* computation) const {
     return copies_.at(computation);
   }
