@@ -81,6 +81,7 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   query/utilization/utilization.h
   gpu/bank_conflicts.h
   gpu/coalescing.h
+  gpu/fusing/fuse_like_xla.h
   gpu/fusion_mapping.h
   gpu/requests/warp_request.h
   gpu/threads/emitter.h

@@ -71,6 +71,7 @@
 #include "xla_indexing/fusion/walk/fusion_options.h"
 #include "xla_indexing/gpu/bank_conflicts.h"
 #include "xla_indexing/gpu/coalescing.h"
+#include "xla_indexing/gpu/fusing/fuse_like_xla.h"
 #include "xla_indexing/gpu/fusion_mapping.h"
 #include "xla_indexing/gpu/requests/warp_request.h"
 #include "xla_indexing/gpu/threads/emitter.h"

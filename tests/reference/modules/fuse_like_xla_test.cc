@@ -1,0 +1,121 @@
+// A module that is fused computes what it did: on random modules, every element of the result has the
+// value, and depends on the elements of the parameters, that it has in the module as it was.
+#include "xla_indexing/gpu/fusing/fuse_like_xla.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gtest/gtest.h"
+#include "tests/reference/execute/can_execute.h"
+#include "tests/reference/execute/execute.h"
+#include "tests/reference/judge/dependence.h"
+#include "tests/testing/effort.h"
+#include "tests/testing/random/random_hlo.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/types/element_type.h"
+#include "xla_indexing/hlo/types/opcode.h"
+
+namespace xla_indexing::reference {
+namespace {
+
+constexpr ExecutionOptions kOptions = {.values_of_sources = true};
+
+absl::StatusOr<Value> ResultOfModule(const HloModule& module, const std::vector<Value>& arguments) {
+  const HloComputation& entry = *module.entry_computation();
+  absl::StatusOr<Execution> execution = Execute(entry, Pointers(arguments), 0, kOptions);
+  if (!execution.ok()) return execution.status();
+  return execution->ValueOf(entry.root_instruction());
+}
+
+// Of integers and predicates.
+void ExpectSameValues(const Value& a, const Value& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t leaf = 0; leaf < a.size(); ++leaf) {
+    const ElementType type = a[leaf].shape().element_type();
+    if (!IsIntegral(type) && !IsPred(type)) continue;
+    ASSERT_EQ(a[leaf].elements().size(), b[leaf].elements().size());
+    for (size_t i = 0; i < a[leaf].elements().size(); ++i) {
+      ASSERT_EQ(a[leaf].elements()[i].value, b[leaf].elements()[i].value)
+          << "leaf " << leaf << ", element " << i;
+    }
+  }
+}
+
+// Adds to `checked` where both were executed, and to `fusions` those that were made.
+void CheckFused(const std::string& text, uint64_t seed, int64_t* checked, int64_t* fusions) {
+  const auto module = ParseAndVerifyModule(text);
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto fused = FuseLikeXla(**module);
+  ASSERT_TRUE(fused.ok()) << fused.status() << "\n" << text;
+  const std::string fused_text = (*fused)->ToString();
+  const auto again = ParseAndVerifyModule(fused_text);
+  ASSERT_TRUE(again.ok()) << again.status() << "\n" << fused_text;
+  for (const HloInstruction* instruction : (*fused)->entry_computation()->instructions()) {
+    *fusions += instruction->opcode() == HloOpcode::kFusion;
+  }
+  if ((*module)->replica_count() * (*module)->num_partitions() > 1) return;
+  if (!CanExecute(**module).ok() || !CanExecute(**fused).ok()) return;
+  const std::vector<Value> arguments = RandomArguments(*(*module)->entry_computation(), seed);
+  const auto before =
+      DependenceOfComputation(*(*module)->entry_computation(), Pointers(arguments), 0, kOptions);
+  if (!before.ok()) return;
+  const auto after =
+      DependenceOfComputation(*(*fused)->entry_computation(), Pointers(arguments), 0, kOptions);
+  ASSERT_TRUE(after.ok()) << after.status() << "\n" << text << "\n" << fused_text;
+  EXPECT_EQ(*before, *after) << text << "\n" << fused_text;
+  const auto value = ResultOfModule(**module, arguments);
+  const auto fused_value = ResultOfModule(**fused, arguments);
+  ASSERT_TRUE(value.ok() && fused_value.ok());
+  ExpectSameValues(*value, *fused_value);
+  if (::testing::Test::HasFailure()) FAIL() << text << "\n" << fused_text;
+  ++*checked;
+}
+
+TEST(FuseLikeXlaReferenceTest, RandomModulesComputeWhatTheyDid) {
+  const int64_t count = Cases(6000);
+  int64_t checked = 0;
+  int64_t fusions = 0;
+  for (int64_t seed = 0; seed < count; ++seed) {
+    SCOPED_TRACE(seed);
+    CheckFused(RandomFusionModule(seed), seed, &checked, &fusions);
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(checked * 2, count);
+  EXPECT_GE(fusions * 4, count);
+}
+
+// Operations that share kernels, and nothing else: most of the modules become few fusions.
+TEST(FuseLikeXlaReferenceTest, ModulesOfFusibleOperationsComputeWhatTheyDid) {
+  const std::vector<HloOpcode> opcodes = {HloOpcode::kAdd,
+                                          HloOpcode::kBroadcast,
+                                          HloOpcode::kConcatenate,
+                                          HloOpcode::kDot,
+                                          HloOpcode::kDynamicUpdateSlice,
+                                          HloOpcode::kExponential,
+                                          HloOpcode::kMultiply,
+                                          HloOpcode::kNegate,
+                                          HloOpcode::kReduce,
+                                          HloOpcode::kReshape,
+                                          HloOpcode::kScatter,
+                                          HloOpcode::kSelect,
+                                          HloOpcode::kSlice,
+                                          HloOpcode::kTranspose,
+                                          HloOpcode::kTuple};
+  const int64_t count = Cases(6000);
+  int64_t checked = 0;
+  int64_t fusions = 0;
+  for (int64_t seed = 0; seed < count; ++seed) {
+    SCOPED_TRACE(seed);
+    CheckFused(RandomFusionModule(opcodes, seed), seed, &checked, &fusions);
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(checked * 10, count * 9);
+  EXPECT_GE(fusions * 2, count);
+}
+
+}  // namespace
+}  // namespace xla_indexing::reference
