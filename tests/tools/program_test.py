@@ -245,9 +245,10 @@ ENTRY main {
 
     def test_a_report_is_a_table_or_a_file(self):
         file = self.file("m.hlo", self.SLICE)
-        code, output, errors = run("--report", file)
+        code, output, errors = run("--report", "--assume=unfused", file)
         self.assertEqual((code, errors), (0, ""))
         self.assertTrue(output.startswith("module m: 1 kernel, 1 distinct\n  read 12 B, written 12 B, "), output)
+        self.assertIn("\n  no fusions in this module: fused as XLA would, approximately", run("--report", file)[1])
         name = file + ".json"
         self.assertEqual(run(f"--report={name}", file), (0, "", ""))
         with open(name, encoding="utf-8") as report:
@@ -257,6 +258,13 @@ ENTRY main {
         code, output, errors = run("--report=/nowhere/r.json", file)
         self.assertEqual((code, output), (1, ""))
         self.assertIn("/nowhere/r.json: error: cannot be written", errors)
+
+    def test_a_module_without_fusions_can_be_fused(self):
+        file = self.file("m.hlo", "ENTRY main { p = f32[4] parameter(0) n = f32[4] negate(p) ROOT e = f32[4] exponential(n) }")
+        code, output, errors = run("--emit=hlo", "--assume=fused", file)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertIn("ROOT %e_fusion = f32[4] fusion(%p), kind=kLoop, calls=%fused_e\n", output)
+        self.assertNotIn("fusion(", run("--emit=hlo", file)[1])
 
     def test_a_picture_is_of_what_is_selected(self):
         file = self.file("m.hlo", self.SLICE)

@@ -205,6 +205,7 @@ struct ReportTotals {
 
 struct ModuleReport {
   std::string module;
+  std::string note;  // what whoever made the module says about it, for the head; may be empty
   int64_t sector_bytes = 32;
   int64_t warp_size = 32;
   std::vector<KernelAnalysis> analyses;

@@ -115,6 +115,10 @@ What the kernels of a module move in memory
   --top=N                rows of the table (default: 20)
   --sort=COLUMN          wasted (default), moved, sectors, read, written, runs, reads, efficiency or
                          name
+  --assume=auto|fused|unfused
+                         a module without fusions is fused first, as XLA's passes for GPUs would in
+                         the main (auto, the default); any module is; none is. With --emit=hlo
+                         --assume=fused: the fused module as HLO text
                          --warp_size, --sector_bytes, --line_bytes and --alignment go with --report
 
 A picture

@@ -123,6 +123,11 @@ TEST(CommandLine, ReportsAreATableOrAFile) {
   EXPECT_THAT(Error({"--report=r.json", "--top=2", "m.hlo"}), HasSubstr("--top"));
   EXPECT_THAT(Error({"--report", "--warp_size=7", "m.hlo"}), HasSubstr("warp"));
   EXPECT_THAT(Error({"--top=2", "m.hlo"}), HasSubstr("--report, which is not given"));
+  EXPECT_EQ(Parse({"--report", "m.hlo"})->assume, AssumeMode::kAuto);
+  EXPECT_EQ(Parse({"--report", "--assume=unfused", "m.hlo"})->assume, AssumeMode::kUnfused);
+  EXPECT_EQ(Parse({"--emit=hlo", "--assume=fused", "m.hlo"})->assume, AssumeMode::kFused);
+  EXPECT_THAT(Error({"--report", "--assume=never", "m.hlo"}), HasSubstr("auto, fused or unfused"));
+  EXPECT_THAT(Error({"--assume=fused", "m.hlo"}), HasSubstr("of which none is given"));
   for (const absl::string_view other :
        {"--fuse", "--instruction=x", "--query=tiling", "--format=json", "--exact",
         "--vector_width=4", "--mapping=emitter", "--keep_variables", "--explain"}) {

@@ -199,6 +199,7 @@ std::string ReportJson(const ModuleReport& report) {
   json.object([&] {
     JsonFields fields(&json);
     fields.Text("module", report.module);
+    if (!report.note.empty()) fields.Text("note", report.note);
     fields.Integer("sector_bytes", report.sector_bytes);
     fields.Integer("warp_size", report.warp_size);
     json.attributeObject("totals", [&] { WriteTotals(report.totals, &json); });

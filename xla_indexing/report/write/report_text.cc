@@ -185,6 +185,7 @@ std::string ReportText(const ModuleReport& report, const ReportTextOptions& opti
                           : totals.loops == 1 ? ", 1 loop"
                                               : absl::StrCat(", ", totals.loops, " loops")),
              &out);
+  if (!report.note.empty()) AppendLine(absl::StrCat("  ", report.note), &out);
   absl::StrAppend(&out, "  read ", BytesText(totals.bytes_read), ", written ",
                   BytesText(totals.bytes_written), ", each element once\n");
   absl::StrAppend(&out, "  moved ", BytesText(totals.bytes_moved), ", of which wasted ",

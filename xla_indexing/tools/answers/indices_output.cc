@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/gpu/fusing/fuse_like_xla.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/tools/answers/json_writer.h"
@@ -123,19 +124,17 @@ int PrintRewrittenModules(const CommandLine& line) {
       fail(source.status().message());
       continue;
     }
-    for (const ReadModule& read : ReadModules(*std::move(source))) {
+    for (ReadModule& read : ReadModules(*std::move(source))) {
       for (const std::string& error : read.errors) fail(error);
       if (read.module == nullptr) continue;
-      if (!line.queries.indices) {
-        WriteOutput(read.module->ToString());
-        continue;
-      }
       mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-      const auto rewritten = RewriteIndices(*read.module, &context);
-      if (rewritten.ok()) {
-        WriteOutput((*rewritten)->ToString());
+      absl::StatusOr<std::unique_ptr<HloModule>> module = std::move(read.module);
+      if (line.queries.indices) module = RewriteIndices(**module, &context);
+      if (module.ok() && line.assume == AssumeMode::kFused) module = FuseLikeXla(**module);
+      if (module.ok()) {
+        WriteOutput((*module)->ToString());
       } else {
-        fail(absl::StrCat(file, ": error: ", rewritten.status().message()));
+        fail(absl::StrCat(file, ": error: ", module.status().message()));
       }
     }
   }

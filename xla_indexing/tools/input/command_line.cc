@@ -135,6 +135,13 @@ bool SetReport(absl::string_view value, CommandLine* line) {
   return value == "true" || absl::EndsWith(value, ".html") || absl::EndsWith(value, ".json");
 }
 
+bool SetAssume(absl::string_view value, CommandLine* line) {
+  if (value == "auto") line->assume = AssumeMode::kAuto;
+  if (value == "fused") line->assume = AssumeMode::kFused;
+  if (value == "unfused") line->assume = AssumeMode::kUnfused;
+  return value == "auto" || value == "fused" || value == "unfused";
+}
+
 struct Query {
   using Flag = bool Queries::*;
 
@@ -305,6 +312,7 @@ constexpr Flag kFlags[] = {
        line->report_sort = std::string(value);
        return absl::c_linear_search(ReportColumns(), value);
      }},
+    {"assume", "auto, fused or unfused", SetAssume},
     {"help", "",
      [](absl::string_view value, CommandLine* line) {
        line->action = CommandLine::Action::kShowHelp;
@@ -444,8 +452,9 @@ absl::Status CheckReportLine(const CommandLine& line) {
   if (AsksForHlo(without_memory) || line.explain || line.keep_variables ||
       line.format != OutputFormat::kText || line.launch.is_emitters || line.launch.GivesThreads()) {
     return absl::InvalidArgumentError(
-        "--report is of whole modules; of the other flags only --top, --sort, --jobs and those of "
-        "the memory (--warp_size, --sector_bytes, --line_bytes, --alignment, --coalescing_factor) "
+        "--report is of whole modules; of the other flags only --top, --sort, --assume, --jobs and "
+        "those of the memory (--warp_size, --sector_bytes, --line_bytes, --alignment, "
+        "--coalescing_factor) "
         "go "
         "with it");
   }
@@ -548,7 +557,8 @@ absl::Status CheckRewriteLine(const CommandLine& line) {
   if (AsksForHlo(without_query) || others.Any() || line.format != OutputFormat::kText ||
       line.explain || line.keep_variables || line.compare || !line.map_file.empty()) {
     return absl::InvalidArgumentError(
-        "--emit=hlo prints whole modules; no other flag but --query=indices goes with it");
+        "--emit=hlo prints whole modules; no other flag but --query=indices and --assume goes with "
+        "it");
   }
   if (line.files.empty()) return absl::InvalidArgumentError("no FILE is given");
   return absl::OkStatus();
@@ -582,6 +592,10 @@ absl::Status CheckLine(CommandLine* line) {
   if (line->report) {
     line->action = CommandLine::Action::kReport;
     return CheckReportLine(*line);
+  }
+  if (line->assume != AssumeMode::kAuto) {
+    return absl::InvalidArgumentError(
+        "--assume says of what kernels --report and --emit=hlo, of which none is given, are");
   }
   if (line->report_top || line->report_sort) {
     return absl::InvalidArgumentError(

@@ -43,6 +43,13 @@ enum class EmitMode {
   kPromotedHlo,  // As PyTorch/XLA promotes shapes.
 };
 
+// Whether modules are fused as XLA would (gpu/fusing/fuse_like_xla.h) before anything is said of them.
+enum class AssumeMode {
+  kAuto,  // For a report, those without fusions.
+  kFused,
+  kUnfused,
+};
+
 // What is reported about the maps in addition to them (`--query=LIST`).
 struct Queries {
   bool utilization = false;
@@ -106,6 +113,7 @@ struct CommandLine {
   std::string report_file;            // Ends in .html or .json; empty: a table on standard output.
   std::optional<int64_t> report_top;  // Rows of the table.
   std::optional<std::string> report_sort;
+  AssumeMode assume = AssumeMode::kAuto;
   std::string picture_file;  // Ends in .svg, or is `-`; empty: no picture.
 
   // Names without `%`.

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "xla_indexing/gpu/fusing/fuse_like_xla.h"
 #include "xla_indexing/report/analysis/report_kernels.h"
 #include "xla_indexing/report/kernel_report.h"
 #include "xla_indexing/report/write/report_json.h"
@@ -71,6 +72,20 @@ absl::StatusOr<ModuleReport> ReportOf(const HloModule& module, const CommandLine
   return report;
 }
 
+// Fuses a module of which that is assumed, and says so.
+absl::Status FuseIfAssumed(AssumeMode assume, std::unique_ptr<HloModule>* module,
+                           std::string* note) {
+  const bool has_fusions = HasFusions(**module);
+  if (assume == AssumeMode::kUnfused || (assume == AssumeMode::kAuto && has_fusions)) {
+    return absl::OkStatus();
+  }
+  *note = absl::StrCat(has_fusions ? "" : "no fusions in this module: ",
+                       "fused as XLA would, approximately (--assume=fused)");
+  absl::StatusOr<std::unique_ptr<HloModule>> fused = FuseLikeXla(**module);
+  if (fused.ok()) *module = *std::move(fused);
+  return fused.status();
+}
+
 }  // namespace
 
 int PrintReport(const CommandLine& line) {
@@ -88,14 +103,20 @@ int PrintReport(const CommandLine& line) {
       report_error(source.status().message());
       continue;
     }
-    for (const ReadModule& read : ReadModules(*std::move(source))) {
+    for (ReadModule& read : ReadModules(*std::move(source))) {
       for (const std::string& error : read.errors) report_error(error);
       if (read.module == nullptr) continue;
-      const absl::StatusOr<ModuleReport> report = ReportOf(*read.module, line);
+      std::string note;
+      if (absl::Status status = FuseIfAssumed(line.assume, &read.module, &note); !status.ok()) {
+        report_error(absl::StrCat(file, ": error: ", status.message()));
+        continue;
+      }
+      absl::StatusOr<ModuleReport> report = ReportOf(*read.module, line);
       if (!report.ok()) {
         report_error(absl::StrCat(file, ": error: ", report.status().message()));
         continue;
       }
+      report->note = std::move(note);
       if (line.report_file.empty()) {
         WriteOutput(ReportText(*report, text_options));
       } else {
