@@ -95,6 +95,7 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   tiling/tile/tile_expr.h
   report/analysis/report_kernels.h
   report/kernel_report.h
+  report/machine.h
   report/write/picture.h
   report/write/report_json.h
   report/write/report_page.h

@@ -142,6 +142,7 @@
 #include "xla_indexing/query/utilization/utilization.h"
 #include "xla_indexing/report/analysis/report_kernels.h"
 #include "xla_indexing/report/kernel_report.h"
+#include "xla_indexing/report/machine.h"
 #include "xla_indexing/report/write/picture.h"
 #include "xla_indexing/report/write/report_json.h"
 #include "xla_indexing/report/write/report_page.h"

@@ -11,10 +11,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "python/src/common.h"
 #include "xla_indexing/report/analysis/report_kernels.h"
 #include "xla_indexing/report/kernel_report.h"
+#include "xla_indexing/report/machine.h"
 #include "xla_indexing/report/write/report_json.h"
 #include "xla_indexing/report/write/report_page.h"
 #include "xla_indexing/report/write/report_text.h"
@@ -22,13 +25,11 @@
 namespace xla_indexing::python {
 namespace {
 
-constexpr int64_t kRowsShown = 20;
-
 struct Report {
   SharedModule state;
   ReportOptions options;  // without its callback
   std::shared_ptr<const ModuleReport> report;
-  int64_t top = kRowsShown;  // rows of str()
+  std::optional<int64_t> top = {};  // rows of str()
 };
 
 // A row, and the report that keeps it.
@@ -68,11 +69,17 @@ ModuleReport Make(const SharedModule& state, ReportOptions options, nb::object p
 }
 
 Report MakeReport(const Module& module, int jobs, int64_t max_steps, const nb::object& progress,
-                  std::optional<absl::string_view> sort, int64_t top) {
-  if (top < 1) ThrowInvalid(absl::StrCat("top is ", top, ", and has to be at least 1"));
+                  std::optional<absl::string_view> sort, std::optional<int64_t> top,
+                  absl::string_view machine) {
+  if (top && *top < 1) ThrowInvalid(absl::StrCat("top is ", *top, ", and has to be at least 1"));
+  const Machine* known = FindMachine(machine);
+  if (known == nullptr) {
+    ThrowInvalid(
+        absl::StrCat("'", machine, "' is no machine: ", absl::StrJoin(MachineNames(), ", ")));
+  }
   ModuleReport none;
   if (sort) CheckOk(SortRows(*sort, &none));
-  ReportOptions options;
+  ReportOptions options = ReportOptions::For(*known);
   options.jobs = jobs;
   options.max_steps = max_steps;
   ModuleReport report = Make(module.state, options, progress);
@@ -124,8 +131,7 @@ std::optional<std::string> WorstMapOf(const Row& self) {
   return analysis.accesses[*analysis.worst].map;
 }
 
-std::optional<std::string> SourceOf(const Row& self) {
-  const SourcePlace& place = self.row->source;
+std::optional<std::string> TextOf(const SourcePlace& place) {
   if (place.file.empty()) return std::nullopt;
   return place.line > 0 ? absl::StrCat(place.file, ":", place.line) : place.file;
 }
@@ -140,6 +146,74 @@ nb::object ToTextOrNone(const std::optional<std::string>& text) {
   return text ? nb::object(ToText(*text)) : nb::none();
 }
 
+std::optional<std::string> SourceOf(const Row& self) { return TextOf(self.row->source); }
+
+std::vector<nb::str> FindingsOf(const std::vector<Finding>& findings) {
+  std::vector<nb::str> texts;
+  for (const Finding& finding : findings) texts.push_back(ToText(finding.text));
+  return texts;
+}
+
+double Microseconds(const Row& self) {
+  return self.Analysis().microseconds * static_cast<double>(self.row->counted_runs);
+}
+
+nb::dict DictOfTotals(const ReportTotals& whole, const ReportTotals& totals) {
+  const bool has_some = totals.without_sectors < totals.kernels;
+  nb::dict dict;
+  dict["kernels"] = totals.kernels;
+  dict["microseconds"] = totals.microseconds;
+  dict["share"] = whole.microseconds > 0 ? totals.microseconds / whole.microseconds : 0;
+  dict["traffic"] = totals.traffic;
+  dict["moved"] = nb::cast(has_some ? std::optional(totals.bytes_moved) : std::nullopt);
+  dict["wasted"] = nb::cast(has_some ? std::optional(totals.bytes_wasted) : std::nullopt);
+  dict["bytes_read"] = nb::cast(totals.bytes_read);
+  dict["bytes_written"] = nb::cast(totals.bytes_written);
+  return dict;
+}
+
+// Without the computation where that is the entry.
+nb::str ShortName(const Report& self, absl::string_view name) {
+  const HloComputation* entry = self.state->module->entry_computation();
+  if (entry != nullptr) absl::ConsumePrefix(&name, absl::StrCat(entry->name(), "/"));
+  return ToText(name);
+}
+
+std::vector<nb::dict> GroupsOf(const Report& self) {
+  std::vector<nb::dict> dicts;
+  for (const KernelGroup& group : self.report->groups) {
+    const KernelAnalysis& analysis = self.report->analyses[group.analysis];
+    nb::dict dict = DictOfTotals(self.report->totals, group.totals);
+    dict["kernel"] = ShortName(self, group.name);
+    dict["kind"] = analysis.kind;
+    dict["efficiency"] = nb::cast(EfficiencyOf(analysis));
+    dict["runs"] = nb::cast(group.runs);
+    dict["notes"] = nb::cast(ToTexts(group.notes));
+    dict["findings"] = nb::cast(FindingsOf(group.findings));
+    dict["not_known"] = nb::cast(ToTexts(group.not_known));
+    dict["source"] = ToTextOrNone(TextOf(group.source));
+    dict["op_name"] = ToText(group.source.op_name);
+    dicts.push_back(std::move(dict));
+  }
+  return dicts;
+}
+
+std::vector<nb::dict> TotalsOf(const Report& self, absl::string_view by) {
+  const ModuleReport& report = *self.report;
+  if (by != "loop" && by != "module" && by != "source") {
+    ThrowInvalid(absl::StrCat("totals are by 'loop', 'module' or 'source', and not by '", by, "'"));
+  }
+  std::vector<nb::dict> dicts;
+  for (const NamedTotals& sum : by == "loop"     ? report.by_loop
+                                : by == "module" ? report.by_module
+                                                 : report.by_source) {
+    nb::dict dict = DictOfTotals(report.totals, sum.totals);
+    dict["name"] = by == "loop" ? ShortName(self, sum.name) : ToText(sum.name);
+    dicts.push_back(std::move(dict));
+  }
+  return dicts;
+}
+
 nb::dict DictOf(const Row& self) {
   const KernelAnalysis& analysis = self.Analysis();
   nb::dict dict;
@@ -147,6 +221,7 @@ nb::dict DictOf(const Row& self) {
   dict["kind"] = analysis.kind;
   dict["wasted"] = nb::cast(IfKnown(self, self.row->bytes_wasted));
   dict["moved"] = nb::cast(Moved(self));
+  dict["microseconds"] = Microseconds(self);
   dict["efficiency"] = nb::cast(EfficiencyOf(analysis));
   dict["runs"] = nb::cast(self.row->runs);
   dict["reads_per_element"] = nb::cast(analysis.reads_per_element);
@@ -155,7 +230,7 @@ nb::dict DictOf(const Row& self) {
   dict["worst"] = ToTextOrNone(WorstOf(self));
   dict["worst_map"] = ToTextOrNone(WorstMapOf(self));
   dict["notes"] = nb::cast(ToTexts(self.row->notes));
-  dict["findings"] = nb::cast(ToTexts(self.row->findings));
+  dict["findings"] = nb::cast(FindingsOf(self.row->findings));
   dict["not_known"] = nb::cast(ToTexts(self.row->not_known));
   dict["source"] = ToTextOrNone(SourceOf(self));
   dict["op_name"] = ToText(self.row->source.op_name);
@@ -194,6 +269,7 @@ void DefineRow(nb::module_& m) {
       .def_prop_ro(
           "efficiency", [](const Row& self) { return EfficiencyOf(self.Analysis()); },
           "The fewest sectors that would do / sectors; None where they are not single numbers.")
+      .def_prop_ro("microseconds", &Microseconds, "The least that the machine takes for all runs.")
       .def_prop_ro(
           "runs", [](const Row& self) { return self.row->runs; },
           "How often it runs in a run of the module.")
@@ -217,7 +293,7 @@ void DefineRow(nb::module_& m) {
           "notes", [](const Row& self) { return ToTexts(self.row->notes); },
           "Of a loop: how often it runs its body, and what one iteration reads.")
       .def_prop_ro(
-          "findings", [](const Row& self) { return ToTexts(self.row->findings); },
+          "findings", [](const Row& self) { return FindingsOf(self.row->findings); },
           "What is wrong, and what would fix it.")
       .def_prop_ro(
           "not_known", [](const Row& self) { return ToTexts(self.row->not_known); },
@@ -239,7 +315,7 @@ void DefineRow(nb::module_& m) {
 void DefineReport(nb::module_& m, SubjectClasses& classes) {
   DefineRow(m);
   nb::class_<Report>(m, "Report",
-                     R"doc(The kernels of a module, the one that wastes most memory traffic first.
+                     R"doc(The kernels of a module, the one that takes most time first.
 
 A sequence of KernelRow; str() is a table, and a notebook shows one. A loop has a row before those of the
 kernels inside, whose bytes are its own.
@@ -294,19 +370,45 @@ kernels inside, whose bytes are its own.
            "writes.")
       .def(
           "to_text",
-          [](const Report& self, int64_t top) { return ToText(ReportText(*self.report, {top})); },
-          "top"_a = kRowsShown, "A table of the first rows.")
+          [](const Report& self, std::optional<int64_t> top) {
+            return ToText(ReportText(*self.report, {top}));
+          },
+          "top"_a = nb::none(),
+          "Tables of the first rows: so many, or those that matter, as print-indexing --report.")
       .def(
           "__str__",
           [](const Report& self) { return ToText(ReportText(*self.report, {self.top})); },
-          "A table of the first rows, as many as report(top=) says.")
+          "Tables of the first rows, as many as report(top=) says.")
       .def_ro("top", &Report::top, "How many rows str() and a notebook show.")
+      .def("groups", &GroupsOf, nb::sig("def groups(self) -> list[dict[str, typing.Any]]"),
+           "A dict for each kernel that differs from the others in more than names, with sums over "
+           "those "
+           "that do not.")
+      .def("totals", &TotalsOf, "by"_a,
+           nb::sig("def totals(self, by: str) -> list[dict[str, typing.Any]]"),
+           "Sums by 'loop', by 'module' of the model (the path in op_name) or by 'source' "
+           "function, a dict "
+           "for each. They add up to the whole.")
+      .def_prop_ro(
+          "about", [](const Report& self) { return ToTexts(self.report->about); },
+          "For what the module was compiled and is modelled, as far as it is known.")
+      .def_prop_ro(
+          "microseconds", [](const Report& self) { return self.report->totals.microseconds; },
+          "The least that the machine takes for all kernels.")
+      .def_prop_ro(
+          "traffic", [](const Report& self) { return self.report->totals.traffic; },
+          "Bytes that all kernels move at least.")
       .def("__repr__",
            [](const Report& self) {
              return ReprOf("Report", absl::StrCat("of ", self.report->module, ", ",
                                                   self.report->rows.size(), " kernels"));
            })
       .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_report", self); });
+  m.def("time_text", &TimeText, "microseconds"_a, R"doc(A time for people.
+
+    >>> xi.time_text(0.25), xi.time_text(1500)
+    ('250.0 ns', '1.5 ms')
+)doc");
   m.def("bytes_text", &BytesText, "count"_a, R"doc(A number of bytes for people.
 
     >>> xi.bytes_text(xi.Interval(1536, 1536)), xi.bytes_text(xi.Interval(0, 2048))
@@ -314,10 +416,10 @@ kernels inside, whose bytes are its own.
 )doc");
   classes.module.def(
       "report", &MakeReport, nb::kw_only(), "jobs"_a = 1, "max_steps"_a = ReportOptions().max_steps,
-      "progress"_a = nb::none(), "sort"_a = nb::none(), "top"_a = kRowsShown,
+      "progress"_a = nb::none(), "sort"_a = nb::none(), "top"_a = nb::none(), "machine"_a = "h100",
       nb::sig("def report(self, *, jobs: int = 1, max_steps: int = 12000000, "
               "progress: collections.abc.Callable[[int, int], object] | None = None, "
-              "sort: str | None = None, top: int = 20) -> Report"),
+              "sort: str | None = None, top: int | None = None, machine: str = 'h100') -> Report"),
       R"doc(The kernels of the module, and what each of them wastes of the memory traffic that it causes.
 
 A kernel is a fusion, or an instruction outside of fusions that moves data. Its threads are those that
@@ -326,8 +428,10 @@ bytes of sectors beyond those that the bytes of each request would fit in.
 
 `jobs` threads work on it; at most `max_steps` steps of about a microsecond are taken, and what they
 leave undecided says so. `progress(done, all)` is called after every kernel, without it a terminal shows a
-bar; what it raises ends the report. `sort` is one of Report.columns(), such as 'moved'; without it the most
-wasteful kernels come first. str() and notebooks show the first `top` rows; the sequence has all.)doc");
+bar; what it raises ends the report. `sort` is one of Report.columns(), such as 'moved'; without it what
+takes most time comes first. str() and notebooks show the first `top` groups of equal kernels, without it
+those that take or move 1% of the whole; the sequence has all kernels. `machine` is that whose memory and
+peaks are taken: h100, h200, a100, mi300x or cpu.)doc");
 }
 
 }  // namespace xla_indexing::python

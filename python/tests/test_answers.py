@@ -48,7 +48,7 @@ def test_every_function_has_a_signature():
         takes_a_function = "f" in signature.parameters or name == "Sparsity.jacobian"  # and its arguments
         assert takes_a_function or not {"args", "kwargs"} & set(signature.parameters), name
     assert str(inspect.signature(xi.Interval)) == "(lower: 'int | None', upper: 'int | None')"
-    assert list(inspect.signature(xi.load(ADD).report).parameters)[-2:] == ["sort", "top"]
+    assert list(inspect.signature(xi.load(ADD).report).parameters)[-3:] == ["sort", "top", "machine"]
 
 
 def test_indices_of_no_element_are_an_error():

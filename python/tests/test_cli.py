@@ -35,7 +35,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return code, captured.out, captured.err
 
 
-def test_report_prints_the_kernel_that_wastes_most_first(module: str, capsys: Any) -> None:
+def test_report_prints_the_kernel_that_takes_most_time_first(module: str, capsys: Any) -> None:
     code, out, err = run(capsys, "report", module)
     assert (code, err) == (0, "")
     assert out == xi.load(MODULE).report().to_text()
@@ -45,7 +45,7 @@ def test_report_prints_the_kernel_that_wastes_most_first(module: str, capsys: An
 def test_report_prints_so_many_rows_in_the_order_that_is_asked_for(module: str, capsys: Any) -> None:
     _, out, _ = run(capsys, "report", "--top", "1", "--sort", "name", module)
     assert out == xi.load(MODULE).report().sorted_by("name").to_text(top=1)
-    assert out.splitlines()[-1] == "  and 2 more"
+    assert "  and 2 more kernels: " in out
 
 
 def test_report_is_json(module: str, capsys: Any) -> None:

@@ -13,8 +13,10 @@ from slices_module import MODULE
 import xla_indexing as xi
 
 
-def test_the_kernel_that_wastes_most_comes_first() -> None:
+def test_the_kernel_that_takes_most_time_comes_first() -> None:
     report = xi.load(MODULE).report()
+    # 128 and 64 KiB, 64 and 64 KiB, and 64, 8 and 2 KiB that come from memory at 3.35 TB/s.
+    assert [round(row.microseconds * 3.35e6) for row in report] == [192 << 10, 128 << 10, 74 << 10]
     assert [row.kernel for row in report] == ["every_other", "twice", "d"]
     row = report[0]
     assert (int(row.wasted), int(row.moved), row.efficiency) == (64 * 256 * 4, 3 * 64 * 256 * 4, 2 / 3)
@@ -31,9 +33,10 @@ def test_what_is_not_known_is_said_and_not_counted() -> None:
     row = next(row for row in xi.load(MODULE).report() if row.kernel == "d")
     assert (row.wasted, row.moved, row.efficiency, row.worst) == (None, None, None, None)
     assert row.not_known
+    # The body of a kernel of a library says what it does.
     library = xi.load(MODULE.replace("kind=kLoop", "kind=kCustom"))
     row = next(row for row in library.report() if row.kernel == "twice")
-    assert (row.wasted, row.kind) == (None, "library")
+    assert (row.wasted, row.kind) == (xi.Interval(0, 0), "loop")
 
 
 def test_rows_are_a_sequence() -> None:
@@ -44,7 +47,7 @@ def test_rows_are_a_sequence() -> None:
         report[3]
     assert report.rows()[0] == report[0].to_dict()
     assert [row.kernel for row in report.sorted_by("name")] == ["d", "every_other", "twice"]
-    with pytest.raises(xi.Error, match="'size' is no column of the report: wasted, moved"):
+    with pytest.raises(xi.Error, match="'size' is no column of the report: time, wasted, moved"):
         report.sorted_by("size")
 
 
@@ -86,6 +89,7 @@ def test_a_scan_says_what_one_iteration_reads() -> None:
     assert ["one iteration reads 256 B", "the 256 B"] in reads
     assert loop.to_dict()["notes"] == loop.notes
     assert loop.notes[0] in report._repr_html_()
+    assert {sums["name"] for sums in report.totals("loop")} >= {loop.kernel}
 
 
 def test_rows_say_which_line_a_kernel_comes_from_where_that_is_known() -> None:
@@ -96,6 +100,7 @@ def test_rows_say_which_line_a_kernel_comes_from_where_that_is_known() -> None:
     report = xi.load(text).report()
     assert [row.source for row in report] == ["f.py:7", None, None]
     assert "    f.py:7  jit(f)/slice\n" in report.to_text()
+    assert [sums["name"] for sums in report.totals("source")] == ["no source", "f.py:7"]
     assert "f.py:7</td>" in xi.load(text)._repr_html_()
 
 
@@ -155,3 +160,38 @@ def test_names_of_a_module_stay_text_in_a_table() -> None:
     assert "<script>" not in report._repr_html_()
     assert "&lt;script&gt;" in report._repr_html_()
     assert "\x1b" not in report.to_text()
+
+
+def test_equal_kernels_are_a_group_and_sums_add_up() -> None:
+    text = "".join(
+        f'  n{i} = f32[4096]{{0}} negate(p), metadata={{op_name="jit(f)/Net/block_{i}/neg"}}\n'
+        for i in range(12)
+    )
+    report = xi.load(
+        f"ENTRY e {{\n  p = f32[4096]{{0}} parameter(0)\n{text}  r = f32[8]{{0}} iota(), iota_dimension=0\n}}"
+    ).report()
+    first, second = report.groups()
+    assert (first["kernel"], first["kernels"], first["op_name"]) == ("n0", 12, "jit(f)/Net/block_*/neg")
+    assert (first["traffic"], second["traffic"]) == (12 * 2 * 4 * 4096, 32)
+    assert [sums["name"] for sums in report.totals("module")] == ["Net/block_*", "no op_name"]
+    for rows in (report.groups(), report.totals("module"), report.totals("source")):
+        assert sum(row["traffic"] for row in rows) == report.traffic
+        assert sum(row["share"] for row in rows) == pytest.approx(1)
+    assert report.totals("loop") == []
+    with pytest.raises(xi.Error, match="not by 'layer'"):
+        report.totals("layer")
+    # The small one is in the line below the table.
+    page = report._repr_html_()
+    assert page.count("<tr>") == 2
+    assert "1 more kernels: 0.0% of the time" in page
+    assert "row-major" not in page
+
+
+def test_a_report_says_for_what_it_is() -> None:
+    report = xi.load(MODULE).report(machine="a100")
+    assert report.about[0] == "compiled for cpu, as a dot or convolution outside of fusions says"
+    assert "a100" in report.about[1]
+    assert report.microseconds > xi.load(MODULE).report().microseconds
+    assert all("lanes" not in finding for row in report for finding in row.findings)
+    with pytest.raises(xi.Error, match="'abacus' is no machine: h100, h200"):
+        xi.load(MODULE).report(machine="abacus")

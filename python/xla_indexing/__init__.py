@@ -64,6 +64,7 @@ from ._native import (
     bank_conflicts,
     bytes_text,
     equivalent,
+    time_text,
     version,
 )
 from .blocks import BlockCheck, Donation, check_blocks, check_pallas_call, may_donate
@@ -159,4 +160,5 @@ __all__ = [
     "load_all",
     "may_donate",
     "receptive_field",
+    "time_text",
 ]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import html
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from ._native import bytes_text
+from ._native import bytes_text, time_text
 
 # A notebook shows a module in a moment: what takes more steps than these, of about a microsecond, is left
 # undecided and says so.
 _STEPS = 2_000_000
-_MOST_ROWS = 100
+_MOST_ROWS = 20
+_MOST_SUMS = 10
+_SMALL_SHARE = 0.01
 
 
 class _Table(Protocol):
@@ -81,30 +82,66 @@ def of_operand_indexing(indexing: object) -> str:
 
 
 def of_module(module: Any) -> str:
-    """The kernels of the module, the most wasteful first."""
+    """The kernels of the module, what takes most time first."""
     return of_report(module.report(max_steps=_STEPS))
 
 
 def of_report(report: Any) -> str:
-    """The first rows of a report, and its totals."""
-    columns = ("kernel", "kind", "wasted", "moved", "efficiency", "runs", "worst", "what is known", "source")
+    """The groups of 1% or more, or the first report(top=) ones, and sums by module of the model."""
+    columns = (
+        "kernel",
+        "kernels",
+        "kind",
+        "time",
+        "share",
+        "moved",
+        "wasted",
+        "efficiency",
+        "runs",
+        "what is known",
+        "source",
+    )
+    groups = report.groups()
+    kernels = [group for group in groups if group["kind"] != "while"]
+    shown = [group for group in groups if report.top or _is_large(group, report)][: report.top or _MOST_ROWS]
     rows = [
         {
-            "kernel": row.kernel,
-            "kind": row.kind,
-            "wasted": None if row.wasted is None else bytes_text(row.wasted),
-            "moved": None if row.moved is None else bytes_text(row.moved),
-            "efficiency": row.efficiency,
-            "runs": int(row.runs) if row.runs.is_point else str(row.runs),
-            "worst": row.worst,
+            **_figures(group),
+            "kernel": group["kernel"],
+            "kind": group["kind"],
+            "efficiency": group["efficiency"],
+            "runs": int(group["runs"]) if group["runs"].is_point else str(group["runs"]),
             "what is known": "; ".join(
-                [*row.notes, *row.findings, *(f"not exact: {text}" for text in row.not_known)]
+                [*group["notes"], *group["findings"], *(f"not exact: {text}" for text in group["not_known"])]
             ),
-            "source": row.source,
+            "source": group["source"],
         }
-        for row in itertools.islice(report, min(_MOST_ROWS, report.top))
+        for group in shown
     ]
-    more = len(report) - len(rows)
-    title = f"<p>module <b>{html.escape(report.module.name)}</b>: {bytes_text(report.wasted)} wasted of "
-    title += f"{bytes_text(report.moved)} moved</p>"
-    return title + table(rows, columns) + (f"<p>{more:,} more kernels</p>" if more else "")
+    head = f"<p>module <b>{html.escape(report.module.name)}</b>: {bytes_text(report.wasted)} wasted of "
+    head += f"{bytes_text(report.moved)} moved, at least {time_text(report.microseconds)}</p>"
+    head += "".join(f"<p>{html.escape(text)}</p>" for text in report.about)
+    rest = [group for group in kernels if not any(group is other for other in shown)]
+    count = sum(group["kernels"] for group in rest)
+    more = (
+        f"<p>{count:,} more kernels: {sum(group['share'] for group in rest):.1%} of the time</p>"
+        if rest
+        else ""
+    )
+    sums = [sum_ for sum_ in report.totals("module") if _is_large(sum_, report)][:_MOST_SUMS]
+    modules = [{"module": sum_["name"], **_figures(sum_)} for sum_ in sums] if len(sums) > 1 else []
+    return head + table(rows, columns) + more + (table(modules) if modules else "")
+
+
+def _is_large(sums: Mapping[str, Any], report: Any) -> bool:
+    return bool(sums["share"] >= _SMALL_SHARE or sums["traffic"] >= _SMALL_SHARE * report.traffic)
+
+
+def _figures(sums: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "kernels": sums["kernels"],
+        "time": time_text(sums["microseconds"]),
+        "share": f"{sums['share']:.1%}",
+        "moved": None if sums["moved"] is None else bytes_text(sums["moved"]),
+        "wasted": None if sums["wasted"] is None else bytes_text(sums["wasted"]),
+    }

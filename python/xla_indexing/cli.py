@@ -27,7 +27,7 @@ JAX writes such files with  compiled.as_text()  and with  XLA_FLAGS=--xla_dump_t
 
 _EXAMPLES = """\
 examples:
-  xla-indexing report model.hlo                     the 20 kernels that waste most memory traffic
+  xla-indexing report model.hlo                     the kernels that take most time
   xla-indexing report --top 5 --sort moved model.hlo
   xla-indexing report --json model.hlo | python3 -m json.tool
   xla-indexing report --html report.html model.hlo  a page with pictures of every kernel
@@ -97,10 +97,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"xla-indexing {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
-    report = _command(commands, "report", "the kernels that waste most memory traffic", _REPORT)
+    report = _command(
+        commands, "report", "the kernels that take time, and the memory traffic that they waste", _REPORT
+    )
     report.add_argument("files", metavar="FILE", nargs="+", help="a module; '-' is standard input")
-    report.add_argument("--top", metavar="N", type=_count, default=20, help="print N rows (default: 20)")
-    report.add_argument("--sort", metavar="COLUMN", default="wasted", help="sort by this column")
+    report.add_argument("--top", metavar="N", type=_count, help="print N rows (default: those of 1%%)")
+    report.add_argument("--machine", metavar="NAME", default="h100", help="h100, h200, a100, mi300x or cpu")
+    report.add_argument("--sort", metavar="COLUMN", default="time", help="sort by this column")
     report.add_argument(
         "--json", action="store_true", help="print all rows as JSON, an object for each module"
     )
@@ -184,7 +187,7 @@ def _report(options: argparse.Namespace) -> int:
                 raise UsageError(f"a page is about one module, and {file} has {len(modules)}")
             for module in modules:
                 with Progress(module.name) as progress:
-                    report = module.report(progress=progress).sorted_by(options.sort)
+                    report = module.report(progress=progress, machine=options.machine).sorted_by(options.sort)
                     page = report.to_html(progress=progress) if options.html else ""
                 if options.html:
                     pathlib.Path(options.html).write_text(page, encoding="utf-8")

@@ -45,6 +45,7 @@ std::unique_ptr<CorpusCheck> MakeUtilizationCheck();
 std::unique_ptr<CorpusCheck> MakeInPlaceCheck();
 std::unique_ptr<CorpusCheck> MakeIndexStructureCheck();
 std::unique_ptr<CorpusCheck> MakeFusionMappingCheck();
+std::unique_ptr<CorpusCheck> MakeReportCheck();
 
 }  // namespace xla_indexing
 

@@ -64,6 +64,7 @@ std::vector<TimedCheck> MakeChecks() {
   add("in place", MakeInPlaceCheck());
   add("index structure", MakeIndexStructureCheck());
   add("fusion mapping", MakeFusionMappingCheck());
+  add("report", MakeReportCheck());
   return checks;
 }
 

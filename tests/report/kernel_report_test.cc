@@ -7,12 +7,17 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/testing/random/random_hlo.h"
+#include "tests/testing/report_sums.h"
 #include "xla_indexing/hlo/text/parser.h"
 #include "xla_indexing/hlo/verify/verifier.h"
+#include "xla_indexing/report/analysis/group_kernels.h"
 #include "xla_indexing/report/analysis/report_kernels.h"
+#include "xla_indexing/report/machine.h"
 #include "xla_indexing/report/write/report_json.h"
 #include "xla_indexing/report/write/report_text.h"
 
@@ -20,6 +25,7 @@ namespace xla_indexing {
 namespace {
 
 using ::testing::Contains;
+using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -34,6 +40,12 @@ class KernelReportTest : public ::testing::Test {
     auto report = ReportKernels(*modules_.back(), options);
     EXPECT_TRUE(report.ok()) << report.status();
     return report.ok() ? *std::move(report) : ModuleReport();
+  }
+
+  static std::vector<std::string> Findings(const ModuleReport& report, size_t row = 0) {
+    std::vector<std::string> texts;
+    for (const Finding& finding : report.rows[row].findings) texts.push_back(finding.text);
+    return texts;
   }
 
   static std::vector<std::string> Names(const ModuleReport& report) {
@@ -66,7 +78,7 @@ ENTRY e { x = f32[1024] parameter(0)
   EXPECT_EQ(analysis.bytes_wasted, Interval::Point(32 * 128));
   EXPECT_EQ(report.rows[0].worst_operand, "y");
   EXPECT_THAT(
-      report.rows[0].findings,
+      Findings(report),
       ElementsAre("reading y makes lanes 8 bytes apart, each 2 elements of dimension 0 on: copy "
                   "what is needed of y beforehand: 128 instead of 256 sectors"));
   EXPECT_EQ(report.totals.bytes_wasted, Interval::Point(32 * 128));
@@ -86,8 +98,9 @@ ENTRY e { x = f32[4096] parameter(0)
           z = f32[] constant(0)
           ROOT w = f32[1024] reduce-window(x, z), window={)",
                                                 window, "}, to_apply=s }"));
-    return report.rows.size() == 1 && !report.rows[0].findings.empty() ? report.rows[0].findings[0]
-                                                                       : "";
+    return report.rows.size() == 1 && !report.rows[0].findings.empty()
+               ? report.rows[0].findings[0].text
+               : "";
   };
   constexpr absl::string_view kApart =
       "reading x makes lanes 16 bytes apart, each 4 elements of "
@@ -120,7 +133,7 @@ ENTRY e { x = f32[2048] parameter(0)
           ROOT k = f32[1024] fusion(x), kind=kLoop, calls=f })");
   ASSERT_EQ(report.rows.size(), 1u);
   EXPECT_THAT(
-      report.rows[0].findings,
+      Findings(report),
       ElementsAre("reading x makes lanes 8 bytes apart, each 2 elements of dimension 0 on: other "
                   "requests have the elements between; tile through shared memory: 128 instead of "
                   "256 sectors, through each of 2 maps"));
@@ -134,7 +147,7 @@ ENTRY e { x = f32[64,8] parameter(0)
           ROOT s = f32[32,1] slice(x), slice={[0:64:2], [0:1]} })");
   ASSERT_EQ(report.rows.size(), 1u);
   EXPECT_THAT(
-      report.rows[0].findings,
+      Findings(report),
       ElementsAre("reading x makes lanes 64 bytes apart, each 2 elements of dimension 0 on: "
                   "transpose what is needed of x beforehand: 4 instead of 32 sectors"));
 }
@@ -150,7 +163,7 @@ ENTRY e { x = f32[1024,4] parameter(0)
   EXPECT_EQ(report.AnalysisOf(report.rows[0]).sectors, Interval::Point(128 * 16 + 512));
   ASSERT_EQ(report.rows[0].findings.size(), 1u);
   EXPECT_EQ(
-      report.rows[0].findings[0],
+      report.rows[0].findings[0].text,
       "reading x makes lanes 16 bytes apart, along dimension 0: transpose x beforehand, or tile "
       "through shared memory: 512 instead of 2048 sectors");
 }
@@ -208,7 +221,7 @@ TEST_F(KernelReportTest, RunsThatAreNotKnownAreSaidAndNotCounted) {
   EXPECT_EQ(report.totals.with_unknown_runs, 3);
   // One comparison at least.
   EXPECT_EQ(report.totals.bytes_read, Interval::AtLeast(8));
-  // What the loop moves at least is that comparison; it stands before it.
+  // The loop stands before what is inside.
   EXPECT_EQ(report.rows[0].instruction->opcode(), HloOpcode::kWhile);
   for (const KernelRow& row : report.rows) {
     const bool is_loop = row.instruction->opcode() == HloOpcode::kWhile;
@@ -577,21 +590,23 @@ ENTRY e { x = f32[4,8,32,64] parameter(0)
     const bool is_tiled = report.AnalysisOf(row).kind == "transpose";
     EXPECT_EQ(is_tiled, row.instruction->name() == "k");
     ASSERT_THAT(row.findings, ::testing::SizeIs(1));
-    EXPECT_THAT(row.findings[0], HasSubstr("beforehand"));
-    EXPECT_EQ(row.findings[0].find("shared memory") == std::string::npos, is_tiled);
+    EXPECT_THAT(row.findings[0].text, HasSubstr("beforehand"));
+    EXPECT_EQ(row.findings[0].text.find("shared memory") == std::string::npos, is_tiled);
   }
 }
 
-// Nothing is wasted here; what moves most comes first, and what moves an unknown amount last.
-TEST_F(KernelReportTest, PutsWhatMovesMostFirstWhereWasteIsEqual) {
+// What takes most time comes first, whether its sectors are known or not. A product of two arrays of 256
+// bytes moves 512 bytes at least, as the negation of one does.
+TEST_F(KernelReportTest, PutsWhatTakesMostTimeFirst) {
   const ModuleReport report = Of(R"(HloModule m
 ENTRY e { a = f32[8,8] parameter(0)
-          d = f32[8,8] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+          c = f32[8,8] parameter(2)
+          d = f32[8,8] dot(a, c), lhs_contracting_dims={1}, rhs_contracting_dims={0}
           small = f32[8,8] negate(a)
           b = f32[64,64] parameter(1)
           large = f32[64,64] negate(b)
           ROOT r = (f32[8,8], f32[8,8], f32[64,64]) tuple(d, small, large) })");
-  EXPECT_THAT(Names(report), ElementsAre("large", "small", "d"));
+  EXPECT_THAT(Names(report), ElementsAre("large", "d", "small"));
 }
 
 TEST_F(KernelReportTest, SortsByTheColumnThatIsAskedFor) {
@@ -604,8 +619,273 @@ ENTRY e { a = f32[800] parameter(0)
   EXPECT_EQ(Names(report).front(), "n");
   EXPECT_TRUE(SortRows("name", &report).ok());
   EXPECT_THAT(Names(report), ElementsAre("b", "m", "n"));
-  EXPECT_THAT(std::string(SortRows("nmae", &report).message()), HasSubstr("wasted, moved"));
-  EXPECT_THAT(ReportText(report, {.top = 1}), HasSubstr("and 2 more"));
+  EXPECT_THAT(std::string(SortRows("nmae", &report).message()), HasSubstr("time, wasted, moved"));
+  EXPECT_THAT(ReportText(report, {.top = 1}), HasSubstr("and 2 more kernels: "));
+}
+
+// 64 Mi floats do not fit into a cache: 512 MiB from memory at 3.35 TB/s. 1 Mi floats are 8 MiB from memory,
+// which is slower than 8 MiB from the cache.
+TEST_F(KernelReportTest, TakesAsLongAsMemoryDoes) {
+  const auto time = [&](int64_t elements, const char* machine) {
+    const std::string shape = absl::StrCat("f32[", elements, "]");
+    return Of(absl::StrCat("ENTRY e { x = ", shape, " parameter(0)\n ROOT n = ", shape,
+                           " negate(x) }"),
+              ReportOptions::For(*FindMachine(machine)))
+        .totals.microseconds;
+  };
+  EXPECT_THAT(time(1 << 26, "h100"), DoubleNear((512 << 20) / 3.35e6, 1e-6));
+  EXPECT_THAT(time(1 << 20, "h100"), DoubleNear((8 << 20) / 3.35e6, 1e-6));
+  EXPECT_THAT(time(1 << 26, "cpu"), DoubleNear((512 << 20) / 0.4608e6, 1e-6));
+  EXPECT_THAT(time(1 << 26, "mi300x"), DoubleNear((512 << 20) / 5.3e6, 1e-6));
+}
+
+// Lanes down columns of f32[2048,1024] take a sector each: 8 times 8 MiB, and 8 MiB are written. The 8 MiB fit
+// into the cache of 50 MB, so that memory has to give 16 MiB and the cache 72 MiB.
+TEST_F(KernelReportTest, WhatFitsIntoTheCacheComesFromMemoryOnce) {
+  const auto report_of = [&](int64_t rows) {
+    return Of(absl::StrCat("ENTRY e { x = f32[", rows, ",1024]{0,1} parameter(0)\n ROOT n = f32[",
+                           rows, ",1024]{1,0} negate(x) }"));
+  };
+  const ModuleReport small = report_of(2048);
+  ASSERT_EQ(small.AnalysisOf(small.rows[0]).bytes_moved, Interval::Point(int64_t{72} << 20));
+  EXPECT_THAT(small.totals.microseconds, DoubleNear((72 << 20) / 9.4e6, 1e-6));
+  // 128 MiB do not.
+  const ModuleReport large = report_of(int64_t{32} << 10);
+  EXPECT_THAT(large.totals.microseconds, DoubleNear(9 * (128.0 * (1 << 20)) / 3.35e6, 1e-6));
+}
+
+// 2 * 4096^3 operations at 989.4 or 494.7 e12 a second, and a convolution of 64 * 56 * 56 * 256 results of
+// 3 * 3 * 128 products each.
+TEST_F(KernelReportTest, ProductsTakeAsLongAsTheirFlops) {
+  const auto report_of = [&](absl::string_view type) {
+    return Of(absl::StrReplaceAll(
+        "ENTRY e { a = T[4096,4096] parameter(0)\n b = T[4096,4096] parameter(1)\n"
+        "  ROOT d = T[4096,4096] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }",
+        {{"T[", absl::StrCat(type, "[")}}));
+  };
+  EXPECT_THAT(report_of("bf16").totals.microseconds, DoubleNear(137438953472 / 989.4e6, 1e-6));
+  EXPECT_THAT(report_of("f32").totals.microseconds, DoubleNear(137438953472 / 494.7e6, 1e-6));
+  // 96 MiB, each once: the sectors are not known.
+  EXPECT_EQ(report_of("bf16").totals.traffic, int64_t{96} << 20);
+  EXPECT_THAT(ReportText(report_of("bf16")),
+              HasSubstr(">= 96.0 MiB            ?       ?       1  library"));
+  const ModuleReport convolution = Of(R"(ENTRY e {
+    x = f32[64,56,56,128] parameter(0)
+    k = f32[3,3,128,256] parameter(1)
+    ROOT c = f32[64,56,56,256] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f })");
+  EXPECT_EQ(convolution.AnalysisOf(convolution.rows[0]).flops,
+            2.0 * 64 * 56 * 56 * 256 * 3 * 3 * 128);
+}
+
+// The row of 512 stays in the cache. The 80 MiB do not, and are asked for 8 times.
+TEST_F(KernelReportTest, OnlyABroadcastOfALargeOperandIsAFinding) {
+  EXPECT_THAT(Findings(Of("ENTRY e { x = f32[512] parameter(0)\n"
+                          "  ROOT b = f32[4096,512] broadcast(x), dimensions={1} }")),
+              IsEmpty());
+  // A sector for each 8 bytes of 80 MiB, 240 MiB too much, are less than 5% of 5.3 GiB.
+  EXPECT_THAT(Findings(Of("ENTRY e { x = f32[20971520] parameter(0)\n"
+                          "  ROOT b = f32[20971520,64] broadcast(x), dimensions={0} }")),
+              IsEmpty());
+  const ModuleReport report =
+      Of("ENTRY e { x = f32[20971520] parameter(0)\n"
+         "  ROOT b = f32[8,20971520] broadcast(x), dimensions={1} }");
+  EXPECT_THAT(Findings(report), ElementsAre("each element of x that is read is read 8 times"));
+  EXPECT_EQ(report.rows[0].findings[0].bytes, int64_t{7 * 80} << 20);
+}
+
+constexpr absl::string_view kOfACpu = R"(HloModule m, is_scheduled=true
+ENTRY e { x = f32[1024,4]{1,0} parameter(0)
+          y = f32[1024]{0} custom-call(x), custom_call_target="TARGET"
+          ROOT k = f32[4,1024]{1,0} transpose(x), dimensions={1,0} })";
+
+TEST_F(KernelReportTest, SpeaksOfWarpsOfGpusOnly) {
+  const auto report_of = [&](absl::string_view target) {
+    return Of(absl::StrReplaceAll(kOfACpu, {{"TARGET", target}}));
+  };
+  const ModuleReport cpu = report_of("lapack_sgetrf_ffi");
+  EXPECT_EQ(cpu.platform, "cpu");
+  EXPECT_THAT(cpu.about, Contains(HasSubstr("compiled for cpu, as a custom call lapack_ says")));
+  EXPECT_THAT(cpu.about, Contains(HasSubstr("memory as on a GPU with warps of 32")));
+  const std::string finding =
+      "reading x makes neighbours 16 bytes apart, along dimension 0: transpose x "
+      "beforehand, or work in tiles: 512 instead of 2048 sectors";
+  EXPECT_THAT(Findings(cpu), ElementsAre(finding));
+  const ModuleReport gpu = report_of("__cublas$gemm");
+  EXPECT_EQ(gpu.platform, "gpu");
+  EXPECT_THAT(Findings(gpu)[0], HasSubstr("tile through shared memory"));
+  EXPECT_THAT(report_of("f").about, Contains("compiled for: not known"));
+  // On a machine that is none.
+  EXPECT_THAT(Findings(Of(absl::StrReplaceAll(kOfACpu, {{"TARGET", "f"}}),
+                          ReportOptions::For(*FindMachine("cpu"))))[0],
+              HasSubstr("work in tiles"));
+}
+
+TEST_F(KernelReportTest, SaysForWhatAModuleIs) {
+  const auto about = [&](absl::string_view text) { return absl::StrJoin(Of(text).about, "; "); };
+  EXPECT_THAT(about("ENTRY e { x = f32[4,4] parameter(0)\n ROOT n = f32[4,4] negate(x) }"),
+              ::testing::AllOf(HasSubstr("compiled for: not known; not scheduled"),
+                               HasSubstr("no layouts are given")));
+  EXPECT_THAT(about("ENTRY e { x = f32[4,4]{1,0} parameter(0)\n ROOT n = f32[4,4] negate(x) }"),
+              HasSubstr("the layouts of 1 of 2 arrays are not given"));
+  EXPECT_THAT(
+      about("ENTRY e { x = f32[4,4]{1,0} parameter(0)\n ROOT n = f32[4,4]{1,0} negate(x) }"),
+      ::testing::Not(HasSubstr("given")));
+  EXPECT_THAT(about("HloModule m, is_scheduled=true\n"
+                    "ENTRY e { x = f32[16,128]{1,0:T(8,128)} parameter(0)\n"
+                    "  ROOT n = f32[16,128]{1,0:T(8,128)} negate(x) }"),
+              HasSubstr("compiled for tpu, as a layout in tiles says"));
+  constexpr absl::string_view kDot =
+      "ENTRY e { x = f32[4,4]{1,0} parameter(0)\n  ROOT d = f32[4,4]{1,0} dot(x, x), "
+      "lhs_contracting_dims={1}, rhs_contracting_dims={0} }";
+  EXPECT_THAT(about(absl::StrCat("HloModule m, is_scheduled=true\n", kDot)), HasSubstr("for cpu"));
+  EXPECT_THAT(about(absl::StrCat("HloModule m\n", kDot)), HasSubstr("compiled for: not known"));
+}
+
+// A body of slices is made as a fusion would be; one with a product reads each element once at least.
+TEST_F(KernelReportTest, LibrariesAreModelledFromTheirBodies) {
+  const auto report_of = [&](absl::string_view body) {
+    return Of(absl::StrCat("f { a = f32[64,64] parameter(0)\n ROOT r = f32[64,64] ", body,
+                           " }\nENTRY e { x = f32[64,64] parameter(0)\n"
+                           "  ROOT k = f32[64,64] fusion(x), kind=kCustom, calls=f }"));
+  };
+  const ModuleReport negation = report_of("negate(a)");
+  EXPECT_EQ(negation.AnalysisOf(negation.rows[0]).kind, "loop");
+  EXPECT_EQ(negation.totals.bytes_moved, Interval::Point(2 * 64 * 64 * 4));
+  const ModuleReport product =
+      report_of("dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
+  EXPECT_EQ(product.AnalysisOf(product.rows[0]).kind, "library");
+  EXPECT_EQ(product.totals.traffic, 2 * 64 * 64 * 4);
+  EXPECT_EQ(product.AnalysisOf(product.rows[0]).flops, 2.0 * 64 * 64 * 64);
+  const ModuleReport sum = Of(R"(s { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b) }
+f { a = f32[64,64] parameter(0)
+  z = f32[] constant(0)
+  ROOT r = f32[64] reduce(a, z), dimensions={1}, to_apply=s }
+ENTRY e { x = f32[64,64] parameter(0)
+  ROOT k = f32[64] fusion(x), kind=kCustom, calls=f })");
+  EXPECT_EQ(sum.AnalysisOf(sum.rows[0]).kind, "library");
+}
+
+// Negations of 64 and 128 floats in two blocks, 512 and 1024 bytes each.
+TEST_F(KernelReportTest, EqualKernelsAreOneGroup) {
+  const auto negation = [](absl::string_view name, int64_t size, absl::string_view of,
+                           absl::string_view op_name) {
+    return absl::StrCat("  ", name, " = f32[", size, "] negate(", of, "), metadata={op_name=\"",
+                        op_name, "\" source_file=\"/a/site-packages/net.py\" source_line=", size,
+                        "}\n");
+  };
+  const ModuleReport report =
+      Of(absl::StrCat("ENTRY e {\n  x = f32[64] parameter(0)\n  y = f32[128] parameter(1)\n",
+                      negation("a", 64, "x", "jit(f)/Net/block_0/mlp/neg"),
+                      negation("b", 64, "a", "jit(f)/Net/block_1/mlp/neg"),
+                      negation("c", 128, "y", "jit(f)/Net/block_1/mlp/neg"),
+                      negation("d", 64, "b", "jit(f)/Net/head/neg"),
+                      "  ROOT t = (f32[64], f32[128]) tuple(d, c)\n}"));
+  ASSERT_EQ(report.groups.size(), 2u);
+  EXPECT_EQ(report.groups[0].name, "e/a");
+  EXPECT_EQ(report.groups[0].totals.kernels, 3);
+  EXPECT_EQ(report.groups[0].runs, Interval::Point(3));
+  EXPECT_EQ(report.groups[0].totals.traffic, 3 * 512);
+  EXPECT_EQ(report.groups[0].source.op_name, "jit(f)/Net/block_*/mlp/neg");
+  EXPECT_EQ(report.groups[0].places, 2);
+  EXPECT_EQ(report.groups[1].totals.traffic, 1024);
+  ASSERT_EQ(report.by_module.size(), 2u);
+  EXPECT_EQ(report.by_module[0].name, "Net/block_*/mlp");
+  EXPECT_EQ(report.by_module[0].totals.bytes_moved, Interval::Point(2 * 512 + 1024));
+  EXPECT_EQ(report.by_module[1].name, "Net/head");
+  ASSERT_EQ(report.by_source.size(), 2u);
+  EXPECT_EQ(report.by_source[0].name, "net.py:64");
+  EXPECT_EQ(report.by_source[0].totals.kernels, 3);
+  // 3 * 512 of 2560 bytes.
+  EXPECT_THAT(ReportText(report),
+              HasSubstr("60.0%       1.5 KiB          0 B    100%       3  loop"));
+  EXPECT_THAT(ReportText(report),
+              HasSubstr("e/a x3\n    net.py:64  jit(f)/Net/block_*/mlp/neg, and 1 "));
+  ExpectReportAddsUp(report);
+}
+
+// 200 negations of 200 sizes, each less than 1% of all but for a last one that is 200 times as large.
+TEST_F(KernelReportTest, WhatIsSmallIsOneLine) {
+  std::string text = "ENTRY e {\n  p = f32[100000] parameter(0)\n  n = f32[100000] negate(p)\n";
+  for (int i = 1; i <= 200; ++i) {
+    absl::StrAppend(&text, "  s", i, " = f32[", i, "] slice(p), slice={[0:", i, "]}\n");
+  }
+  const ModuleReport report = Of(text + "}");
+  const std::string shown = ReportText(report);
+  EXPECT_THAT(shown, HasSubstr("and 200 more kernels: "));
+  EXPECT_THAT(shown, ::testing::Not(HasSubstr("e/s200")));
+  EXPECT_THAT(ReportText(report, {.top = 2}), HasSubstr("e/s200"));
+  EXPECT_THAT(ReportText(report, {.top = 1000}), ::testing::Not(HasSubstr("more kernel")));
+  ExpectReportAddsUp(report);
+}
+
+TEST_F(KernelReportTest, WhatRunsAnUnknownNumberOfTimesCountsOnce) {
+  const ModuleReport report =
+      Of(absl::StrReplaceAll(kLoop, {{"LIMIT", "7"}, {"BEGIN", "parameter(0)"}, {"CONFIG", ""}}));
+  // The negation of 64 floats, the addition of two numbers and the comparison; a sector for each number.
+  EXPECT_EQ(report.totals.traffic, 2 * 256 + 3 * 32 + 3 * 32);
+  ExpectReportAddsUp(report);
+}
+
+// Either branch runs once at most, and counts so: negations of 64 floats.
+TEST_F(KernelReportTest, BranchesCountAsOftenAsTheyMayRun) {
+  const ModuleReport report = Of(R"(t { a = f32[64] parameter(0)
+  ROOT n = f32[64] negate(a) }
+f { a = f32[64] parameter(0)
+  ROOT m = f32[64] negate(a) }
+ENTRY e { p = pred[] parameter(0)
+  x = f32[64] parameter(1)
+  ROOT c = f32[64] conditional(p, x, x), true_computation=t, false_computation=f })");
+  EXPECT_EQ(report.totals.bytes_moved, Interval::Closed(0, 2 * 512));
+  EXPECT_EQ(report.totals.traffic, 2 * 512);
+  ExpectReportAddsUp(report);
+}
+
+// The negation runs five times in the loop and once outside.
+TEST_F(KernelReportTest, SumsByLoopCountWhatIsOutsideApart) {
+  const ModuleReport report = Of(kSumOfRows);
+  ASSERT_EQ(report.by_loop.size(), 2u);
+  EXPECT_EQ(report.by_loop[0].name, "e/w");
+  EXPECT_EQ(report.by_loop[1].name, "outside of loops");
+  EXPECT_EQ(report.by_loop[1].totals.bytes_moved, Interval::Point(2 * 256));
+  ExpectReportAddsUp(report);
+}
+
+TEST_F(KernelReportTest, SumsOfRandomModulesAddUp) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    ExpectReportAddsUp(Of(RandomFusionModule(seed)));
+  }
+}
+
+TEST(ModulePathTest, IsWithoutTheFunctionAndTheOperation) {
+  using internal::ModulePathOf;
+  EXPECT_EQ(ModulePathOf("jit(step)/jit(main)/jvp(Net)/Block_3/attention/dot_general"),
+            "jvp(Net)/Block_3/attention");
+  EXPECT_EQ(ModulePathOf("jit(f)/vmap(a/b)/c/add"), "vmap(a/b)/c");
+  EXPECT_EQ(ModulePathOf("jit(f)/add"), "");
+  EXPECT_EQ(ModulePathOf("x"), "");
+  EXPECT_EQ(ModulePathOf(""), "");
+  EXPECT_EQ(ModulePathOf("a/jit(relu)/max"), "a/jit(relu)");
+  EXPECT_EQ(ModulePathOf("a)/b("), "a)");
+}
+
+TEST(ModulePathTest, NumbersOfLayersAreLeftOut) {
+  using internal::WithoutNumbers;
+  EXPECT_EQ(WithoutNumbers("Net/block12/unit_03/7"), "Net/block*/unit_*/*");
+  EXPECT_EQ(WithoutNumbers("FlaxT5For/conv_2d"), "FlaxT5For/conv_2d");
+  EXPECT_EQ(WithoutNumbers(""), "");
+}
+
+TEST(TimeTextTest, TakesTheUnitThatFits) {
+  EXPECT_EQ(TimeText(0), "0.0 ns");
+  EXPECT_EQ(TimeText(0.0128), "12.8 ns");
+  EXPECT_EQ(TimeText(0.9999), "999.9 ns");
+  EXPECT_EQ(TimeText(0.99996), "1.0 us");
+  EXPECT_EQ(TimeText(999.9), "999.9 us");
+  EXPECT_EQ(TimeText(999.96), "1.0 ms");
+  EXPECT_EQ(TimeText(2.5e6), "2.5 s");
 }
 
 TEST(BytesTextTest, TakesTheUnitThatFits) {

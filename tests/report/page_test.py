@@ -251,6 +251,9 @@ class Elements(InBrowser):
                             for place, texts in maps.get((row["computation"], row["instruction"]), {}).items()}
                 if any(m.points() > 20000 for ms in expected.values() for m in ms):
                     continue
+                # The judge makes up a value for each map, the page one that all maps share, within what each allows.
+                if any(len({tuple(m.bounds[len(m.dims) + len(m.ranges):]) for m in ms}) > 1 for ms in expected.values()):
+                    continue
                 results = [n for n, array in enumerate(arrays) if array["operand"] < 0 and 0 not in array["dimensions"]]
                 if not results:
                     continue
@@ -529,6 +532,45 @@ class Page(InBrowser):
             compared += answer["compared"]
         print(f"{compared} requests take the sectors that the library counts")
         self.assertGreater(compared, 2)
+
+    def test_groups_open_and_sums_add_up(self):
+        """Equal kernels are one row, whose figures and those of the other tabs are sums of the report."""
+        lines = ["HloModule m", "ENTRY e {", "  p = f32[4096,64]{1,0} parameter(0)"]
+        for i in range(12):
+            lines.append(f"  n{i} = f32[4096,64]{{1,0}} negate(p), metadata={{op_name=\"jit(f)/Net/block_{i}/neg\"}}")
+        for i in range(150):
+            lines.append(f"  s{i} = f32[{i + 1}]{{0}} iota(), iota_dimension=0, metadata={{op_name=\"jit(f)/<b>{i}</b>/iota\"}}")
+        hlo = pathlib.Path(self.directory.name) / "groups.hlo"
+        hlo.write_text("\n".join([*lines, "}"]))
+        page = self.open(hlo)
+        self.assertEqual(page.locator("tr.name").count(), 1)
+        self.assertEqual(page.locator("tr.name button.open").text_content(), "×12")
+        self.assertIn("jit(f)/Net/block_*/neg", page.locator("tr.finding").first.text_content())
+        self.assertEqual(page.locator("tr.member").count(), 0)
+        page.click("button.open")
+        self.assertEqual(page.locator("tr.member").count(), 12)
+        page.locator("tr.member button").nth(3).click()
+        self.assertEqual(page.locator("h2").text_content(), "n3")
+        more = page.locator(".kernels > button")
+        self.assertRegex(more.text_content(), "150 more groups: [0-9.]+% of the time")
+        page.evaluate("document.querySelector('.kernels > button').click()")
+        self.assertEqual(page.locator("tr.name").count(), 151)
+        page.click("text=Modules")
+        self.assertEqual(page.locator(".sums tbody th").first.text_content(), "Net/block_*12 kernels")
+        self.assertEqual(page.locator(".sums b").count(), 0)
+        # 12 * 2 * 4096 * 64 * 4 bytes at 3.35 TB/s.
+        self.assertIn("7.5\u00a0µs", page.locator(".sums tbody tr").first.text_content())
+        page.click(".sums button")
+        report = page.evaluate("() => xlaReport.reports[0]")
+        for by in ("by_module", "by_source"):
+            self.assertAlmostEqual(sum(of["microseconds"] for of in report[by]), report["totals"]["microseconds"])
+        self.assertAlmostEqual(sum(of["totals"]["microseconds"] for of in report["groups"]), report["totals"]["microseconds"])
+        for width in (390, 1280, 1920):
+            page.set_viewport_size({"width": width, "height": 800})
+            for part in ("Kernels", "What is wrong", "Modules", "Source"):
+                page.click(f"[role=tab]:has-text('{part}')")
+                self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width)
+                self.keep(page, f"groups_{width}_{part.lower().replace(' ', '_')}")
 
     def test_three_thousand_fusions(self):
         """All differ; the page stays under 20 MB."""

@@ -17,21 +17,26 @@
 //   bytes moved     32 * sectors
 //   bytes wasted    32 * (sectors - least sectors): what is moved and no lane asked for
 //   runs            how often it runs in a run of the module
+//   traffic         the least bytes moved; where sectors are not known, bytes read and written
+//   flops           multiplications and additions of the dots and convolutions inside
+//   microseconds    the time that a machine takes at least for these (report/machine.h)
 //
 // Sectors of kernels that are not made by an emitter (library calls, dots outside of fusions,
-// communication, sorts) are not known: they have none, and count nothing in totals, and `not_known`
-// says why. What the map of an access over-approximates is a bound: it is in the most, not in the
-// least. Kernels are ordered by the least that they waste in all their runs, then by what they move;
-// a loop stands before what is inside.
+// communication, sorts) are not known: they have none, and `not_known` says why; in totals they have
+// traffic. What the map of an access over-approximates is a bound: it is in the most, not in the
+// least. Traffic and microseconds of all runs take what runs an unknown number of times to run once,
+// or as often as it may at most. Kernels are ordered by them; a loop stands before what is inside.
+//
+// Groups. Kernels that differ in nothing but names and descriptions are analysed once and are one
+// group, with the sum of their figures. Totals by loop, by module of the model (the path in op_name,
+// `Block_*/attention` for all Block_0, Block_1, ..) and by function of the source are sums over the
+// same rows: each adds up to the totals of the report.
 //
 // Loops. A while has a row as well, of the kind `while`. Its bytes moved and wasted, and its sectors, are
 // those of the kernels inside, in its body and condition and what these run, times how often they
 // run; its bytes read and written are those of the loop as a whole. Nothing of it is in totals, which
 // have the kernels inside already. `loop` says how often it runs its body, and what of the arrays that it
 // only reads, those that it carries unchanged, one iteration reads.
-//
-// Equal kernels. Kernels that differ in nothing but names and descriptions are analysed once; rows
-// refer to what was found.
 //
 // Cost. One budget of steps for the module (base/question_budget.h), of which every kernel has a
 // share by its size; what it leaves undecided is said.
@@ -52,10 +57,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+#include "xla_indexing/base/cpp20.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/gpu/coalescing.h"
 #include "xla_indexing/gpu/threads/emitter.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/report/machine.h"
 
 namespace xla_indexing {
 
@@ -64,6 +72,10 @@ struct KernelDrawing;
 }  // namespace internal
 
 struct ReportOptions {
+  // Of that machine, whose threads and memory they take.
+  static ReportOptions For(const Machine& machine);
+
+  const Machine* machine = &DefaultMachine();
   EmitterOptions emitter;
   CoalescingOptions memory;
   int jobs = 1;                    // threads; the report does not depend on it
@@ -91,6 +103,7 @@ struct KernelAccess {
   int64_t operand = 0;  // the kernel's; 0 for writes
   int64_t leaf = 0;
   std::string shape;  // of that leaf
+  int64_t bytes = 0;  // of its elements
   std::string map;    // from elements of the array that the threads go over
   Interval requests;
   Interval sectors;
@@ -147,6 +160,9 @@ struct KernelAnalysis {
   Interval least_sectors = Interval::Point(0);
   Interval bytes_moved = Interval::Point(0);
   Interval bytes_wasted = Interval::Point(0);
+  int64_t traffic = 0;
+  double flops = 0;
+  double microseconds = 0;
   // Reads / elements read, for the operand whose elements are read most often; none if not known. A
   // read is an element of the result that needs an element of the operand: lanes of a warp that read
   // one element together are as many reads, though it takes one sector of one request.
@@ -167,26 +183,37 @@ struct KernelAnalysis {
 struct SourcePlace {
   std::string op_name;
   std::string file;
+  std::string function;
   int64_t line = 0;  // 0: none
+
+  // The file without the folders before those that packages are installed in: `flax/linen/linear.py`.
+  absl::string_view ShortFile() const;
+};
+
+// What is wrong with a kernel, and what would fix it.
+struct Finding {
+  std::string text;
+  int64_t bytes = 0;  // that it concerns: moved and not asked for, or read again and again
 };
 
 struct KernelRow {
   const HloInstruction* instruction = nullptr;
   size_t analysis = 0;  // its position in `analyses`
   Interval runs = Interval::Point(1);
-  std::string runs_reason;  // why that is no number
+  std::string runs_reason;   // why that is no number
+  int64_t counted_runs = 1;  // those that traffic and microseconds count
   SourcePlace source;
   // The operands' names. Of an analysis shared by kernels, each has its own.
   std::vector<std::string> operands;
   Interval bytes_wasted = Interval::Point(0);  // in all runs
   std::string worst_operand;                   // empty where nothing is wasted
   std::vector<std::string> notes;              // of a while: how often it runs what, what it reads
-  std::vector<std::string> findings;           // what is wrong, and what would fix it
+  std::vector<Finding> findings;               // with the bytes of all runs
   // Everything that is not exact or not known, a sentence each, with the names of its operands.
   std::vector<std::string> not_known;
 };
 
-// Sums over all rows but those of loops, times their runs.
+// Sums over rows but those of loops, times their runs.
 struct ReportTotals {
   int64_t kernels = 0;
   int64_t distinct_kernels = 0;
@@ -201,16 +228,52 @@ struct ReportTotals {
   Interval least_sectors = Interval::Point(0);
   Interval bytes_moved = Interval::Point(0);
   Interval bytes_wasted = Interval::Point(0);
+  int64_t traffic = 0;
+  double microseconds = 0;
+
+  // Adds figures of a kernel that runs so often.
+  void Add(const KernelAnalysis& kernel, const Interval& runs, int64_t counted_runs);
+};
+
+// The name of the part of by_loop that is in none.
+inline constexpr absl::string_view kOutsideOfLoops = "outside of loops";
+
+struct NamedTotals {
+  std::string name;
+  ReportTotals totals;
+};
+
+// Equal kernels, or equal loops, whose totals are those of the kernels inside.
+struct KernelGroup {
+  size_t analysis = 0;  // its position in `analyses`; the rows of the group are those that have it
+  std::string name;     // of the first one, `computation/instruction`
+  Interval runs = Interval::Point(0);
+  int64_t counted_runs = 0;
+  ReportTotals totals;
+  SourcePlace
+      source;  // numbers in op_name that differ are `*`; what differs else is that of the first
+  int64_t places = 0;  // how many different ones there are
+  std::string worst_operand;
+  std::vector<Finding>
+      findings;  // with the names that the first one has, and the bytes of all runs
+  std::vector<std::string> notes;
+  std::vector<std::string> not_known;
 };
 
 struct ModuleReport {
   std::string module;
-  std::string note;  // what whoever made the module says about it, for the head; may be empty
+  const Machine* machine = &DefaultMachine();
+  std::string platform;  // `cpu`, `gpu`, `tpu`, for which it was compiled; empty: not known
+  std::vector<std::string> about;  // for what it was compiled and is modelled, a sentence each
   int64_t sector_bytes = 32;
   int64_t warp_size = 32;
   std::vector<KernelAnalysis> analyses;
-  std::vector<KernelRow> rows;  // the most wasted first, then the most moved
+  std::vector<KernelRow> rows;  // those that take most time first
+  std::vector<KernelGroup> groups;
   ReportTotals totals;
+  std::vector<NamedTotals> by_loop;    // outermost loops, and what is outside of them
+  std::vector<NamedTotals> by_module;  // of the model
+  std::vector<NamedTotals> by_source;
 
   const KernelAnalysis& AnalysisOf(const KernelRow& row) const { return analyses[row.analysis]; }
 };

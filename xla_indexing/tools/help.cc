@@ -107,14 +107,17 @@ How it is printed
 What the kernels of a module move in memory
   --report               a table: for every fusion, and every instruction outside of fusions that
                          moves data, the bytes that it moves with the threads that XLA would give it,
-                         those of them that no lane asked for, how often it runs, the operand that
-                         wastes most, and what would fix it; the most wasted first
+                         those of them that no lane asked for, the least time that takes, how often it
+                         runs and the operand that wastes most, what takes most time first and equal
+                         ones in one row; what is wrong, and what would fix it; sums by loop, by
+                         module of the model and by source
   --report=FILE.html     the same as a page to look at, which needs nothing else: pictures of the
                          elements that each kernel reads, its warps, tiles and maps
   --report=FILE.json     all of it as JSON, a line for each module
-  --top=N                rows of the table (default: 20)
-  --sort=COLUMN          wasted (default), moved, sectors, read, written, runs, reads, efficiency or
-                         name
+  --top=N                rows of each table (default: at most 20, of 1% of the time or bytes or more)
+  --sort=COLUMN          time (default), wasted, moved, sectors, read, written, runs, reads, efficiency
+                         or name
+  --machine=NAME         h100 (default), h200, a100, mi300x or cpu: its memory and peaks
   --assume=auto|fused|unfused
                          a module without fusions is fused first, as XLA's passes for GPUs would in
                          the main (auto, the default); any module is; none is. With --emit=hlo

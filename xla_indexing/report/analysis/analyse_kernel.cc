@@ -5,21 +5,28 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/gpu/fusion_mapping.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/types/attribute_values.h"
+#include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/ops/rules/frame/operation_maps.h"
 #include "xla_indexing/query/utilization/utilization.h"
 #include "xla_indexing/report/analysis/draw_kernel.h"
 #include "xla_indexing/report/analysis/lane_distance.h"
 #include "xla_indexing/report/analysis/loop_figures.h"
 #include "xla_indexing/report/analysis/recomputation.h"
+#include "xla_indexing/report/saturated.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -38,8 +45,7 @@ std::string WhyNot(const absl::Status& status) {
 }
 
 int64_t LeastWaste(const KernelAccess& access, int64_t sector_bytes) {
-  const Interval waste = access.WastedBytes(sector_bytes);
-  return waste.has_lower() ? waste.lower() : 0;
+  return LeastOf(access.WastedBytes(sector_bytes));
 }
 
 void FindWorst(int64_t sector_bytes, KernelAnalysis* analysis) {
@@ -61,6 +67,60 @@ std::string WhyNotExact(const OperandIndexing& map, const Coalescing& cost) {
                                 : "it depends on values at run time";
 }
 
+int64_t BytesOf(const Shape& array) {
+  const int64_t bits = StorageBitWidth(array.element_type());
+  return SaturatedProduct(array.ElementCount().value_or(0), bits) / 8;
+}
+
+double ElementsOf(const Shape& shape) {
+  double elements = 1;
+  for (const int64_t size : shape.dimensions()) elements *= static_cast<double>(size);
+  return elements;
+}
+
+// Multiplications and additions of a dot or convolution; those with padding count as the others. 0 of
+// everything else.
+double FlopsOf(const HloInstruction& instruction) {
+  if (!instruction.shape().IsArray() || instruction.operand_count() < 2) return 0;
+  const Shape& lhs = instruction.operand(0)->shape();
+  const Shape& rhs = instruction.operand(1)->shape();
+  double products = 1;
+  if (instruction.opcode() == HloOpcode::kDot || instruction.opcode() == HloOpcode::kScaledDot ||
+      instruction.opcode() == HloOpcode::kRaggedDot) {
+    for (const int64_t dimension : instruction.dot_dimension_numbers().lhs_contracting_dims) {
+      products *= static_cast<double>(lhs.dimensions()[static_cast<size_t>(dimension)]);
+    }
+  } else if (const ConvolutionDimensionNumbers* numbers =
+                 instruction.convolution_dimension_numbers();
+             instruction.opcode() == HloOpcode::kConvolution && numbers != nullptr) {
+    const int64_t features = rhs.dimensions()[static_cast<size_t>(numbers->kernel_output_feature)];
+    products = features == 0 ? 0 : ElementsOf(rhs) / static_cast<double>(features);
+  } else {
+    return 0;
+  }
+  return 2 * ElementsOf(instruction.shape()) * products;
+}
+
+// Whether a body may be made as a fusion of XLA's own would be: every element of it of few others.
+bool IsSimple(const HloInstruction& inside) {
+  switch (inside.opcode()) {
+    case HloOpcode::kFusion:
+    case HloOpcode::kCall:
+    case HloOpcode::kWhile:
+    case HloOpcode::kConditional:
+    case HloOpcode::kReduce:
+    case HloOpcode::kReduceWindow:
+    case HloOpcode::kSelectAndScatter:
+    case HloOpcode::kScatter:
+    case HloOpcode::kRng:
+      return false;
+    default: {
+      std::string why;
+      return KindWithoutEmitter(inside, &why).empty();
+    }
+  }
+}
+
 }  // namespace
 
 std::string KindWithoutEmitter(const HloInstruction& kernel, std::string* why) {
@@ -72,8 +132,15 @@ std::string KindWithoutEmitter(const HloInstruction& kernel, std::string* why) {
       "a library makes its kernel, whose accesses are not modelled";
   switch (kernel.opcode()) {
     case HloOpcode::kFusion:
-      // Made by a compiler or library of its own: Triton, cuDNN, CUTLASS.
-      if (kernel.fusion_kind() == "kCustom") return is("library", kLibrary);
+      // Made by a compiler or library of its own: Triton, cuDNN, CUTLASS, oneDNN, YNNPACK.
+      if (kernel.fusion_kind() == "kCustom" && kernel.calls() != nullptr &&
+          !absl::c_all_of(kernel.calls()->instructions(),
+                          [](const HloInstruction* inside) { return IsSimple(*inside); })) {
+        return is(
+            "library",
+            "a library makes its kernel: of its body it is known which elements it reads, and not "
+            "in what order");
+      }
       return "";
     case HloOpcode::kDot:
     case HloOpcode::kScaledDot:
@@ -207,6 +274,42 @@ void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView
   FindWorst(options_.memory.sector_bytes, analysis);
 }
 
+void KernelAnalyser::CountWork(const FusionView& view, KernelAnalysis* analysis) {
+  KernelWork work;
+  const auto add_flops = [&](const HloInstruction& inside) {
+    const double flops = FlopsOf(inside);
+    if (flops == 0) return;
+    const ElementType type = inside.operand(0)->shape().element_type();
+    // Several types inside: as fast as the fastest.
+    work.bits = std::min<int64_t>(work.flops == 0 ? 64 : work.bits, BitWidth(type));
+    work.flops += flops;
+  };
+  for (const HloInstruction* inside : view.computation().instructions()) add_flops(*inside);
+  analysis->flops = work.flops;
+  if (analysis->has_sectors) {
+    analysis->traffic = LeastOf(analysis->bytes_moved);
+    work.cache_bytes = static_cast<double>(analysis->traffic);
+    // An array that fits into the cache comes there once.
+    absl::flat_hash_map<std::tuple<bool, int64_t, int64_t>, std::pair<int64_t, int64_t>> of_leaf;
+    for (const KernelAccess& access : analysis->accesses) {
+      auto& [moved, bytes] = of_leaf[{access.is_write, access.operand, access.leaf}];
+      moved = SaturatedSum(moved,
+                           SaturatedProduct(LeastOf(access.sectors), options_.memory.sector_bytes));
+      bytes = access.bytes;
+    }
+    for (const auto& [leaf, figures] : of_leaf) {
+      const auto& [moved, bytes] = figures;
+      const bool fits = bytes <= options_.machine->cache_bytes;
+      work.memory_bytes += static_cast<double>(fits ? std::min(moved, bytes) : moved);
+    }
+  } else {
+    analysis->traffic =
+        SaturatedSum(LeastOf(analysis->bytes_read), LeastOf(analysis->bytes_written));
+    work.memory_bytes = static_cast<double>(analysis->traffic);
+  }
+  analysis->microseconds = options_.machine->TimeOf(work);
+}
+
 void KernelAnalyser::CountIteration(const HloInstruction& loop, KernelAnalysis* analysis) {
   analysis->kind = "while";
   // Elements are not read by threads of the loop, but by those of the kernels inside.
@@ -230,6 +333,7 @@ absl::Status KernelAnalyser::AddAccess(const HloInstruction& kernel, const Fusio
     of_map.operand = operand;
     of_map.leaf = access.leaf;
     of_map.shape = access.accessed->ToString();
+    of_map.bytes = BytesOf(*access.accessed);
     of_map.map = map.IsUnknown() ? "" : map.map().ToString();
     of_map.requests = cost.requests;
     of_map.sectors = cost.sectors;
@@ -271,6 +375,7 @@ KernelAnalysis KernelAnalyser::Analyse(const HloInstruction& kernel, const Fusio
   } else {
     Note(std::move(why), &analysis);
   }
+  if (kernel.opcode() != HloOpcode::kWhile) CountWork(view, &analysis);
   // Last, so that the figures are those of a report without drawings.
   if (drawing != nullptr) DrawMaps(kernel, view, &indexers_.usual(), drawing.get());
   analysis.drawing = std::move(drawing);

@@ -11,17 +11,26 @@
 
 namespace xla_indexing::internal {
 
-// A sentence for each access that is known to waste sectors, the worst first and at most three; for
-// an operand whose elements are read often; for each instruction that is recomputed. `operands` are
-// the names of the kernel's operands. A fix is named where the distance between lanes says one:
+struct FindingOptions {
+  int64_t sector_bytes = 32;
+  int64_t cache_bytes = 0;  // what fits is read from memory once
+  bool is_cpu = false;      // nothing is said of warps and shared memory
+};
+
+// A sentence for each access that is known to waste sectors, at most three; for an operand whose
+// elements are read often; for each instruction that is recomputed; with the bytes of one run that it
+// concerns, the most first: wasted, asked for beyond once, moved by the kernel. `operands` are the names
+// of the kernel's operands. One that fits into the cache may be read often, and by several lanes.
+// A fix is named where the distance between lanes says one:
 //
 //   lanes along another dimension than the minor one   transpose, or tiles through shared memory,
 //                                                      which a transpose kernel has already
 //   lanes every k-th element of the minor dimension    a dense copy; tiles, where other requests
 //                                                      have the elements between
 //   neighbouring lanes                                 rows that begin at sectors
-std::vector<std::string> FindingsOf(const KernelAnalysis& analysis,
-                                    const std::vector<std::string>& operands, int64_t sector_bytes);
+std::vector<Finding> FindingsOf(const KernelAnalysis& analysis,
+                                const std::vector<std::string>& operands,
+                                const FindingOptions& options);
 
 // A sentence for everything that is not exact or not known of a kernel: `reading p0: why`, what is open
 // of the whole kernel, and why it is not known how often it runs.

@@ -21,16 +21,22 @@
 #include "xla_indexing/report/analysis/analyse_kernel.h"
 #include "xla_indexing/report/analysis/equal_kernels.h"
 #include "xla_indexing/report/analysis/findings.h"
+#include "xla_indexing/report/analysis/group_kernels.h"
 #include "xla_indexing/report/analysis/loop_figures.h"
 #include "xla_indexing/report/analysis/runs.h"
 #include "xla_indexing/report/analysis/source_place.h"
+#include "xla_indexing/report/compiled_for.h"
 #include "xla_indexing/report/kernel_drawing.h"
+#include "xla_indexing/report/machine.h"
+#include "xla_indexing/report/saturated.h"
 
 namespace xla_indexing {
 namespace {
 
 using internal::Int128;
 using internal::ParallelFor;
+using internal::SaturatedProduct;
+using internal::SaturatedSum;
 
 // Every kernel may take so many steps, however many others there are.
 constexpr int64_t kStepsOfEachKernel = 2'000;
@@ -88,6 +94,8 @@ class Reporter {
     report_.module = std::string(module_.name());
     report_.sector_bytes = options_.memory.sector_bytes;
     report_.warp_size = options_.memory.warp_size;
+    report_.machine = options_.machine;
+    SayWhatItIsFor();
     CollectRows();
     AnalyseKernels();
     if (!is_cancelled_) SumLoops();
@@ -97,20 +105,38 @@ class Reporter {
     }
     for (KernelRow& row : report_.rows) FinishRow(&row);
     report_.totals.distinct_kernels = CountDistinctKernels();
+    SumByLoop();
     const auto place = [&](const KernelRow& row) {
-      const auto lower = [](const Interval& bytes) {
-        return bytes.has_lower() ? bytes.lower() : 0;
-      };
       const KernelAnalysis& analysis = report_.AnalysisOf(row);
-      return std::tuple(-lower(row.bytes_wasted), -lower(analysis.bytes_wasted),
-                        -lower(analysis.bytes_moved.Mul(row.runs)), !IsLoop(row));
+      const auto runs = static_cast<double>(row.counted_runs);
+      return std::tuple(-analysis.microseconds * runs, !IsLoop(row));
     };
     std::stable_sort(report_.rows.begin(), report_.rows.end(),
                      [&](const KernelRow& a, const KernelRow& b) { return place(a) < place(b); });
+    internal::GroupKernels(&report_);
+    absl::c_stable_sort(report_.groups, [](const KernelGroup& a, const KernelGroup& b) {
+      return a.totals.microseconds > b.totals.microseconds;
+    });
     return std::move(report_);
   }
 
  private:
+  void SayWhatItIsFor() {
+    const internal::CompiledFor found = internal::CompiledForOf(module_);
+    const Machine& machine = *options_.machine;
+    report_.platform = found.platform;
+    report_.about.push_back(found.PlatformText());
+    report_.about.push_back(
+        absl::StrCat("modelled for ", machine.name, " (", machine.description, "): ",
+                     machine.is_cpu ? "elements that follow one another as one access of "
+                                    : "memory as on a GPU with warps of ",
+                     options_.memory.warp_size, machine.is_cpu ? ", lines of " : ", sectors of ",
+                     options_.memory.sector_bytes, " bytes; times at its peaks"));
+    if (std::string layouts = found.LayoutText(); !layouts.empty()) {
+      report_.about.push_back(std::move(layouts));
+    }
+  }
+
   void CollectRows() {
     const internal::RunsOfComputations runs = runs_.OfModule();
     absl::flat_hash_map<std::string, size_t> known;
@@ -125,6 +151,7 @@ class Reporter {
         KernelRow row;
         row.instruction = instruction;
         row.runs = of_computation->second.count;
+        row.counted_runs = of_computation->second.counted;
         if (!row.runs.IsPoint()) row.runs_reason = of_computation->second.reason;
         for (const HloInstruction* operand : instruction->operands()) {
           row.operands.emplace_back(operand->name());
@@ -224,6 +251,10 @@ class Reporter {
         figures.kernel_runs = figures.kernel_runs.Add(times);
         without_sectors += kernel.has_sectors ? 0 : 1;
         sum->has_sectors |= kernel.has_sectors;
+        const int64_t counted = of_computation->second.counted;
+        sum->traffic = SaturatedSum(sum->traffic, SaturatedProduct(kernel.traffic, counted));
+        sum->flops += kernel.flops * static_cast<double>(counted);
+        sum->microseconds += kernel.microseconds * static_cast<double>(counted);
         if (!kernel.has_sectors) continue;
         sum->sectors = sum->sectors.Add(kernel.sectors.Mul(times));
         sum->least_sectors = sum->least_sectors.Add(kernel.least_sectors.Mul(times));
@@ -242,45 +273,58 @@ class Reporter {
     }
   }
 
+  // What is outside of loops, and the loops there with all that is inside.
+  void SumByLoop() {
+    if (report_.totals.loops == 0) return;
+    const internal::RunsOfComputations outside = runs_.OutsideLoops();
+    const auto add = [&](const internal::RunsOfComputations& runs, const internal::Runs& times,
+                         std::string name) {
+      NamedTotals& sum = report_.by_loop.emplace_back();
+      sum.name = std::move(name);
+      for (const KernelRow& row : report_.rows) {
+        const auto known = runs.find(row.instruction->parent());
+        if (IsLoop(row) || known == runs.end()) continue;
+        sum.totals.Add(report_.AnalysisOf(row), known->second.count.Mul(times.count),
+                       SaturatedProduct(known->second.counted, times.counted));
+      }
+    };
+    add(outside, {.count = Interval::Point(1), .counted = 1, .reason = ""}, "outside of loops");
+    for (const KernelRow& row : report_.rows) {
+      const auto known = outside.find(row.instruction->parent());
+      if (!IsLoop(row) || known == outside.end()) continue;
+      add(runs_.InsideLoop(*row.instruction), known->second,
+          absl::StrCat(row.instruction->parent()->name(), "/", row.instruction->name()));
+    }
+    absl::c_stable_sort(report_.by_loop, [](const NamedTotals& a, const NamedTotals& b) {
+      return a.totals.microseconds > b.totals.microseconds;
+    });
+  }
+
   static bool IsLoop(const KernelRow& row) {
     return row.instruction->opcode() == HloOpcode::kWhile;
   }
 
-  void AddToTotals(const KernelRow& row) {
-    const KernelAnalysis& analysis = report_.AnalysisOf(row);
-    ReportTotals& totals = report_.totals;
-    if (IsLoop(row)) {
-      ++totals.loops;
-      return;
-    }
-    const auto add = [&](const Interval& of_run, Interval* total) {
-      *total = total->Add(of_run.Mul(row.runs));
-    };
-    ++totals.kernels;
-    totals.not_exact += analysis.IsExact() ? 0 : 1;
-    totals.without_sectors += analysis.has_sectors ? 0 : 1;
-    totals.with_unknown_runs += row.runs.IsPoint() ? 0 : 1;
-    add(analysis.bytes_read, &totals.bytes_read);
-    add(analysis.bytes_written, &totals.bytes_written);
-    add(analysis.bytes_of_reads, &totals.bytes_of_reads);
-    if (analysis.has_sectors) {
-      add(analysis.sectors, &totals.sectors);
-      add(analysis.least_sectors, &totals.least_sectors);
-      add(analysis.bytes_moved, &totals.bytes_moved);
-      add(analysis.bytes_wasted, &totals.bytes_wasted);
-    }
-  }
-
   void FinishRow(KernelRow* row) {
     const KernelAnalysis& analysis = report_.AnalysisOf(*row);
-    AddToTotals(*row);
+    if (IsLoop(*row)) {
+      ++report_.totals.loops;
+    } else {
+      report_.totals.Add(analysis, row->runs, row->counted_runs);
+    }
     if (analysis.has_sectors) row->bytes_wasted = analysis.bytes_wasted.Mul(row->runs);
     if (analysis.loop) row->notes = internal::NotesOfLoop(*row->instruction, *analysis.loop);
     if (analysis.worst) {
       row->worst_operand =
           internal::AccessedName(analysis.accesses[*analysis.worst], row->operands);
     }
-    row->findings = internal::FindingsOf(analysis, row->operands, report_.sector_bytes);
+    row->findings =
+        internal::FindingsOf(analysis, row->operands,
+                             {.sector_bytes = report_.sector_bytes,
+                              .cache_bytes = options_.machine->cache_bytes,
+                              .is_cpu = report_.platform == "cpu" || options_.machine->is_cpu});
+    for (Finding& finding : row->findings) {
+      finding.bytes = SaturatedProduct(finding.bytes, row->counted_runs);
+    }
     row->not_known = internal::NotKnownOf(analysis, *row);
   }
 
@@ -305,6 +349,7 @@ class Reporter {
 absl::StatusOr<ModuleReport> ReportKernels(const HloModule& module, const ReportOptions& options) {
   if (absl::Status status = options.emitter.Verify(); !status.ok()) return status;
   if (absl::Status status = options.memory.Verify(); !status.ok()) return status;
+  if (options.machine == nullptr) return absl::InvalidArgumentError("a report for no machine");
   if (options.jobs < 1 || options.max_steps < 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("a report with ", options.jobs, " threads and ", options.max_steps, " steps"));

@@ -1,5 +1,7 @@
 #include "xla_indexing/report/analysis/runs.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -8,8 +10,19 @@
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/values/call_scope.h"
 #include "xla_indexing/ops/values/loop_counter.h"
+#include "xla_indexing/report/saturated.h"
 
 namespace xla_indexing::internal {
+
+namespace {
+
+Runs Once() { return {.count = Interval::Point(1), .counted = 1, .reason = ""}; }
+
+int64_t CountedOf(const Interval& times) {
+  return times.has_upper() ? times.upper() : std::max<int64_t>(LeastOf(times), 1);
+}
+
+}  // namespace
 
 bool RunsComputations(const HloInstruction& instruction) {
   switch (instruction.opcode()) {
@@ -71,19 +84,22 @@ void RunCounts::AddCalls(const RunCalls& calls, const Runs& caller, RunsOfComput
     if (call.computation == nullptr) continue;
     Runs& called = (*runs)[call.computation];
     called.count = called.count.Add(caller.count.Mul(call.times));
+    called.counted =
+        SaturatedSum(called.counted, SaturatedProduct(caller.counted, CountedOf(call.times)));
     if (called.reason.empty()) {
       called.reason = !call.reason.empty() ? call.reason : caller.reason;
     }
   }
 }
 
-RunsOfComputations RunCounts::WithCalled(RunsOfComputations runs) const {
+RunsOfComputations RunCounts::WithCalled(RunsOfComputations runs, bool into_loops) const {
   // Computations that call come after those that they call.
   for (auto it = module_.computations().rbegin(); it != module_.computations().rend(); ++it) {
     const auto known = runs.find(*it);
     if (known == runs.end()) continue;
     const Runs caller = known->second;
     for (const HloInstruction* instruction : (*it)->instructions()) {
+      if (!into_loops && instruction->opcode() == HloOpcode::kWhile) continue;
       const auto calls = calls_.find(instruction);
       if (calls != calls_.end()) AddCalls(calls->second, caller, &runs);
     }
@@ -91,17 +107,17 @@ RunsOfComputations RunCounts::WithCalled(RunsOfComputations runs) const {
   return runs;
 }
 
-RunsOfComputations RunCounts::OfModule() const {
+RunsOfComputations RunCounts::FromEntry(bool into_loops) const {
   RunsOfComputations runs;
   const HloComputation* entry = module_.entry_computation();
   if (entry == nullptr) return runs;
-  runs[entry].count = Interval::Point(1);
-  return WithCalled(std::move(runs));
+  runs[entry] = Once();
+  return WithCalled(std::move(runs), into_loops);
 }
 
 RunsOfComputations RunCounts::InsideLoop(const HloInstruction& loop) const {
   RunsOfComputations runs;
-  AddCalls(calls_.at(&loop), {.count = Interval::Point(1), .reason = ""}, &runs);
+  AddCalls(calls_.at(&loop), Once(), &runs);
   return WithCalled(std::move(runs));
 }
 

@@ -24,6 +24,8 @@ namespace xla_indexing::internal {
 
 struct Runs {
   Interval count = Interval::Point(0);
+  // What runs an unknown number of times counts once, or as often as it may at most.
+  int64_t counted = 0;
   std::string reason;  // why that is no number; empty where it is one
 };
 
@@ -39,7 +41,9 @@ class RunCounts {
   explicit RunCounts(const HloModule& module);
 
   // In one run of the module.
-  RunsOfComputations OfModule() const;
+  RunsOfComputations OfModule() const { return FromEntry(/*into_loops=*/true); }
+  // Without those of the bodies and conditions of loops, and of what these run.
+  RunsOfComputations OutsideLoops() const { return FromEntry(/*into_loops=*/false); }
   // In one run of a while of the module: of its body, its condition, and what these run.
   RunsOfComputations InsideLoop(const HloInstruction& loop) const;
 
@@ -56,7 +60,8 @@ class RunCounts {
   static RunCalls CallsOf(const HloInstruction& instruction, mlir::MLIRContext* context);
   static void AddCalls(const RunCalls& calls, const Runs& caller, RunsOfComputations* runs);
   // Completes what is known of some computations with all that they run.
-  RunsOfComputations WithCalled(RunsOfComputations runs) const;
+  RunsOfComputations WithCalled(RunsOfComputations runs, bool into_loops = true) const;
+  RunsOfComputations FromEntry(bool into_loops) const;
 
   const HloModule& module_;
   absl::flat_hash_map<const HloInstruction*, RunCalls> calls_;

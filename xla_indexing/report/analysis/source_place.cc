@@ -21,6 +21,7 @@ SourcePlace SourceOf(const HloInstruction& instruction) {
   std::vector<SourceFrame> frames = described->SourceFrames();
   if (frames.empty()) return place;
   place.file = std::move(frames.front().file);
+  place.function = std::move(frames.front().function);
   place.line = frames.front().line;
   return place;
 }

@@ -4,7 +4,7 @@ import {cut, el} from './dom.js';
 import {drawGraph} from './graph.js';
 import {elementsPart} from './elements.js';
 import {imageOf} from './images.js';
-import {bytesText, countText, timesRuns} from './numbers.js';
+import {bytesText, countText, timeText, timesRuns} from './numbers.js';
 import {pathsOf} from './paths.js';
 import {readsTab} from './reads_tab.js';
 import {Runtimes} from './runtimes.js';
@@ -31,6 +31,7 @@ function figuresOf(report, row) {
   const isMoved = analysis.has_sectors;
   const aRun = row.runs === 1 ? '' : ' a run';
   const list = [
+    [`Time${aRun}`, `≥\u00a0${timeText(analysis.microseconds)}`, `the least that ${report.machine} takes`],
     [`Wasted${aRun}`, isMoved ? bytesText(analysis.bytes_wasted) : 'not known', 'moved and asked for by no lane'],
     [`Moved${aRun}`, isMoved ? bytesText(analysis.bytes_moved) : 'not known', `${isMoved ? countText(analysis.sectors) : '?'} sectors`],
     [`At least${aRun}`, isMoved ? bytesText(timesRuns(analysis.least_sectors, report.sector_bytes)) : 'not known',
@@ -108,7 +109,8 @@ export function kernelView(report, row, events) {
   const elements = elementsPart(view);
 
   const source = [row.source_file ? `${row.source_file}${row.source_line ? `:${row.source_line}` : ''}` : '', row.op_name].filter(Boolean);
-  const findings = el('ul', {className: 'findings'}, ...row.findings.map((/** @type {string} */ text) => el('li', {}, text)));
+  const findings = el('ul', {className: 'findings'}, ...row.findings.map((/** @type {any} */ finding) =>
+    el('li', {}, el('b', {}, bytesText(finding.bytes)), ` ${finding.text}`)));
   const notKnown = el('ul', {className: 'findings open'}, ...row.not_known.map((/** @type {string} */ text) => el('li', {}, `not exact: ${text}`)));
 
   const panel = el('div', {role: 'tabpanel', id: 'panel', tabIndex: 0});
@@ -145,7 +147,7 @@ export function kernelView(report, row, events) {
     row.notes.length > 0 ? el('ul', {className: 'notes'}, ...row.notes.map((/** @type {string} */ text) => el('li', {}, text))) : '',
     row.body === undefined ? '' : linksTo(report, 'In its body', (other) => other.computation === row.body, events.onChoose),
     linksTo(report, `${row.computation} is the body of`, (other) => other.body === row.computation, events.onChoose),
-    row.findings.length > 0 ? findings : el('p', {className: 'good'}, analysis.has_sectors ? 'Nothing is known to be wasted.' : ''),
+    row.findings.length > 0 ? findings : el('p', {className: 'good'}, analysis.has_sectors && !analysis.loop ? 'Nothing is known to be wrong.' : ''),
     notKnown,
     el('div', {className: 'picture'},
       el('section', {}, el('h3', {}, 'Dataflow'), drawing ? drawGraph(drawing, row) : el('p', {className: 'note'}, 'not drawn')),

@@ -3,7 +3,8 @@
 import {readAddress, writeAddress} from './address.js';
 import {el} from './dom.js';
 import {kernelView} from './kernel_view.js';
-import {bytesText} from './numbers.js';
+import {bytesText, timeText} from './numbers.js';
+import {findingsTable, sumsTable} from './sums.js';
 import {kernelTable} from './table.js';
 
 /** The reports that the page holds, one a line. @returns {any[]} */
@@ -16,6 +17,7 @@ function readReports() {
 function totalsOf(report) {
   const {totals} = report;
   const list = [
+    ['Time', `≥\u00a0${timeText(totals.microseconds)}`, 'the least that the machine takes for all kernels'],
     ['Wasted', bytesText(totals.bytes_wasted), 'moved and asked for by no lane'],
     ['Moved', bytesText(totals.bytes_moved), 'in sectors, with XLA’s threads'],
     ['Read once', bytesText(totals.bytes_read), 'elements of operands'],
@@ -26,9 +28,43 @@ function totalsOf(report) {
   if (totals.without_sectors > 0) open.push(`the sectors of ${totals.without_sectors} kernels are not known and not in the sums`);
   if (totals.not_exact > 0) open.push(`${totals.not_exact} kernels are not exact`);
   if (totals.with_unknown_runs > 0) open.push(`how often ${totals.with_unknown_runs} kernels run is not known`);
-  return el('div', {}, el('dl', {className: 'figures totals'}, ...list.map(([name, value, note]) =>
+  return el('div', {}, ...report.about.map((/** @type {string} */ text) => el('p', {className: 'note'}, text)), el('dl', {className: 'figures totals'}, ...list.map(([name, value, note]) =>
     el('div', {title: note}, el('dt', {}, name), el('dd', {}, value)))),
     open.length > 0 ? el('p', {className: 'note'}, `${open.join('; ')}.`) : '');
+}
+
+/**
+ * The table of kernels and what is beside it, as tabs.
+ * @param {any} report
+ * @param {HTMLElement} kernels
+ * @param {(analysis: number) => void} onChoose
+ */
+function sideParts(report, kernels, onChoose) {
+  const parts = [
+    {name: 'Kernels', make: () => kernels},
+    {name: 'What is wrong', make: () => findingsTable(report, onChoose)},
+    {name: 'Modules', make: () => sumsTable(report, 'by_module')},
+    {name: 'Source', make: () => sumsTable(report, 'by_source')},
+    ...(report.by_loop.length > 0 ? [{name: 'Loops', make: () => sumsTable(report, 'by_loop')}] : []),
+  ];
+  const panel = el('div', {role: 'tabpanel', className: 'part', id: 'part'});
+  const buttons = parts.map(({name, make}, i) => el('button', {type: 'button', role: 'tab', id: `part-${i}`, 'aria-controls': 'part', onclick: () => open(i),
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+      if (by === 0) return;
+      open((i + by + parts.length) % parts.length);
+      buttons[(i + by + parts.length) % parts.length].focus();
+    }}, name));
+  function open(/** @type {number} */ i) {
+    buttons.forEach((button, b) => {
+      button.setAttribute('aria-selected', String(b === i));
+      button.tabIndex = b === i ? 0 : -1;
+    });
+    panel.setAttribute('aria-labelledby', `part-${i}`);
+    panel.replaceChildren(parts[i].make());
+  }
+  open(0);
+  return [el('div', {role: 'tablist', className: 'tabs', 'aria-label': 'parts of the report'}, ...buttons), panel];
 }
 
 function start() {
@@ -40,6 +76,10 @@ function start() {
   }
   const address = readAddress(location.hash);
   address.module = Math.min(address.module, reports.length - 1);
+  // The first kernel that the table shows.
+  const firstOf = (/** @type {any} */ report) =>
+    report.kernels.findIndex((/** @type {any} */ row) => row.analysis === report.groups[0]?.analysis);
+  if (location.hash.length < 2) address.kernel = firstOf(reports[address.module]);
   /** @type {ReturnType<typeof kernelView> | null} */
   let shown = null;
   /** @type {ReturnType<typeof kernelTable>} */
@@ -80,9 +120,11 @@ function start() {
     table = kernelTable(report, choose);
     const modules = reports.length < 2 ? '' : el('label', {}, 'module ', el('select', {onchange: (/** @type {any} */ event) => {
       address.pin = null;
-      chooseModule(Number(event.target.value), 0);
+      const chosen = Number(event.target.value);
+      chooseModule(chosen, firstOf(reports[chosen]));
     }}, ...reports.map((r, i) => el('option', {value: i, selected: i === module}, r.module.slice(0, 80)))));
-    side.replaceChildren(el('h1', {title: report.module}, report.module.slice(0, 200)), modules, totalsOf(report), table.element);
+    side.replaceChildren(el('h1', {title: report.module}, report.module.slice(0, 200)), modules, totalsOf(report),
+      ...sideParts(report, table.element, (analysis) => choose(report.kernels.findIndex((/** @type {any} */ row) => row.analysis === analysis))));
     pane.replaceChildren(el('p', {className: 'note'}, 'No kernel moves data.'));
     choose(Math.min(Math.max(0, kernel), report.kernels.length - 1));
   }

@@ -24,7 +24,7 @@ function range(count, text) {
   if (count === undefined) return '?';
   if (typeof count === 'number') return text(count);
   const low = count.least ?? 0;
-  if (count.most === null) return low === 0 ? '?' : `≥ ${text(low)}`;
+  if (count.most === null) return low === 0 ? '?' : `≥\u00a0${text(low)}`;
   const [a, b] = [text(low), text(count.most)];
   return a === b ? a : `${a} to ${b}`;
 }
@@ -34,6 +34,25 @@ export const bytesText = (count) => range(count, bytesOf);
 
 /** @param {Count | undefined} count */
 export const countText = (count) => range(count, (n) => n.toLocaleString('en'));
+
+/** As the text of the report has it. @param {number} microseconds */
+export function timeText(microseconds) {
+  const [unit, scale] = microseconds >= 999950 ? ['s', 1e6] : microseconds >= 999.95 ? ['ms', 1e3] : microseconds >= 0.99995 ? ['µs', 1] : ['ns', 1e-3];
+  return `${(microseconds / scale).toFixed(1)}\u00a0${unit}`;
+}
+
+/** @param {number} part @param {number} whole */
+export const shareText = (part, whole) => (whole > 0 ? `${(100 * part / whole).toFixed(1)}%` : '–');
+
+/** What sums have moved: at least the traffic where some sectors are not known. @param {any} totals */
+export const movedText = (totals) => bytesText(totals.without_sectors === 0 ? totals.bytes_moved : {least: totals.traffic, most: null});
+
+/** @param {any} totals */
+export const wastedText = (totals) => (totals.without_sectors < totals.kernels ? bytesText(totals.bytes_wasted) : '?');
+
+/** Whether something takes or moves a share of the whole that is worth a row. @param {any} totals @param {any} report */
+export const isLarge = (totals, report) =>
+  totals.microseconds >= 0.01 * report.totals.microseconds || totals.traffic >= 0.01 * report.totals.traffic;
 
 /** @param {Count} count @param {Count} times @returns {Count} */
 export function timesRuns(count, times) {

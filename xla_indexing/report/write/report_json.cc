@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "llvm/Support/JSON.h"
@@ -61,6 +63,7 @@ void WriteAccess(const KernelAccess& access, int64_t sector_bytes, llvm::json::O
     if (!access.is_write) fields.Integer("operand_id", access.operand);
     fields.Integer("leaf", access.leaf);
     fields.Text("shape", access.shape);
+    fields.Integer("bytes", access.bytes);
     fields.Text("map", access.map);
     fields.Count("requests", access.requests);
     fields.Count("sectors", access.sectors);
@@ -117,6 +120,9 @@ void WriteAnalysis(const ModuleReport& report, const KernelAnalysis& analysis,
       fields.Count("bytes_moved", analysis.bytes_moved);
       fields.Count("bytes_wasted", analysis.bytes_wasted);
     }
+    fields.Integer("traffic", analysis.traffic);
+    fields.Ratio("flops", analysis.flops);
+    fields.Ratio("microseconds", analysis.microseconds);
     fields.Ratio("reads_per_element", analysis.reads_per_element);
     fields.Integer("most_read_operand", analysis.most_read_operand);
     json->attributeArray("accesses", [&] {
@@ -148,6 +154,25 @@ void WriteAnalysis(const ModuleReport& report, const KernelAnalysis& analysis,
   });
 }
 
+void WriteFindings(const std::vector<Finding>& findings, llvm::json::OStream* json) {
+  json->attributeArray("findings", [&] {
+    for (const Finding& finding : findings) {
+      json->object([&] {
+        JsonFields fields(json);
+        fields.Integer("bytes", finding.bytes);
+        fields.Text("text", finding.text);
+      });
+    }
+  });
+}
+
+void WriteSource(const SourcePlace& source, JsonFields* fields) {
+  fields->Text("op_name", source.op_name);
+  fields->Text("source_file", source.file);
+  fields->Text("source_function", source.function);
+  fields->Integer("source_line", source.line);
+}
+
 void WriteRow(const KernelRow& row, llvm::json::OStream* json) {
   json->object([&] {
     JsonFields fields(json);
@@ -162,13 +187,12 @@ void WriteRow(const KernelRow& row, llvm::json::OStream* json) {
     fields.Texts("operands", row.operands);
     fields.Count("runs", row.runs);
     fields.Text("runs_reason", row.runs_reason);
-    fields.Text("op_name", row.source.op_name);
-    fields.Text("source_file", row.source.file);
-    fields.Integer("source_line", row.source.line);
+    fields.Integer("counted_runs", row.counted_runs);
+    WriteSource(row.source, &fields);
     fields.Count("bytes_wasted", row.bytes_wasted);
     fields.Text("worst_operand", row.worst_operand);
     fields.Texts("notes", row.notes);
-    fields.Texts("findings", row.findings);
+    WriteFindings(row.findings, json);
     fields.Texts("not_known", row.not_known);
   });
 }
@@ -176,8 +200,6 @@ void WriteRow(const KernelRow& row, llvm::json::OStream* json) {
 void WriteTotals(const ReportTotals& totals, llvm::json::OStream* json) {
   JsonFields fields(json);
   fields.Integer("kernels", totals.kernels);
-  fields.Integer("distinct_kernels", totals.distinct_kernels);
-  fields.Integer("loops", totals.loops);
   fields.Integer("without_sectors", totals.without_sectors);
   fields.Integer("not_exact", totals.not_exact);
   fields.Integer("with_unknown_runs", totals.with_unknown_runs);
@@ -188,6 +210,34 @@ void WriteTotals(const ReportTotals& totals, llvm::json::OStream* json) {
   fields.Count("least_sectors", totals.least_sectors);
   fields.Count("bytes_moved", totals.bytes_moved);
   fields.Count("bytes_wasted", totals.bytes_wasted);
+  fields.Integer("traffic", totals.traffic);
+  fields.Ratio("microseconds", totals.microseconds);
+}
+
+void WriteSums(absl::string_view key, const std::vector<NamedTotals>& sums,
+               llvm::json::OStream* json) {
+  json->attributeArray(llvm::StringRef(key.data(), key.size()), [&] {
+    for (const NamedTotals& sum : sums) {
+      json->object([&] {
+        JsonFields fields(json);
+        fields.Text("name", sum.name);
+        WriteTotals(sum.totals, json);
+      });
+    }
+  });
+}
+
+void WriteGroup(const KernelGroup& group, llvm::json::OStream* json) {
+  json->object([&] {
+    JsonFields fields(json);
+    fields.Text("name", group.name);
+    fields.Integer("analysis", static_cast<int64_t>(group.analysis));
+    fields.Count("runs", group.runs);
+    WriteSource(group.source, &fields);
+    fields.Integer("places", group.places);
+    WriteFindings(group.findings, json);
+    json->attributeObject("totals", [&] { WriteTotals(group.totals, json); });
+  });
 }
 
 }  // namespace
@@ -199,10 +249,22 @@ std::string ReportJson(const ModuleReport& report) {
   json.object([&] {
     JsonFields fields(&json);
     fields.Text("module", report.module);
-    if (!report.note.empty()) fields.Text("note", report.note);
     fields.Integer("sector_bytes", report.sector_bytes);
     fields.Integer("warp_size", report.warp_size);
-    json.attributeObject("totals", [&] { WriteTotals(report.totals, &json); });
+    fields.Text("machine", report.machine->name);
+    fields.Text("platform", report.platform);
+    fields.Texts("about", report.about);
+    json.attributeObject("totals", [&] {
+      fields.Integer("distinct_kernels", report.totals.distinct_kernels);
+      fields.Integer("loops", report.totals.loops);
+      WriteTotals(report.totals, &json);
+    });
+    json.attributeArray("groups", [&] {
+      for (const KernelGroup& group : report.groups) WriteGroup(group, &json);
+    });
+    WriteSums("by_loop", report.by_loop, &json);
+    WriteSums("by_module", report.by_module, &json);
+    WriteSums("by_source", report.by_source, &json);
     json.attributeArray("kernels", [&] {
       for (const KernelRow& row : report.rows) WriteRow(row, &json);
     });

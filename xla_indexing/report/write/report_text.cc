@@ -5,18 +5,21 @@
 #include <cstddef>
 #include <cstdio>
 #include <functional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "xla_indexing/report/saturated.h"
 
 namespace xla_indexing {
 namespace {
 
-double Least(const Interval& count) {
-  return count.has_lower() ? static_cast<double>(count.lower()) : 0;
-}
+constexpr int64_t kRowsShown = 20;
+constexpr double kSmallShare = 0.01;
+
+double Least(const Interval& count) { return static_cast<double>(internal::LeastOf(count)); }
 
 // By the C library: absl::StrFormat of Debian's archives cannot be linked into a shared object, which the
 // Python package is.
@@ -30,12 +33,23 @@ std::string PadLeft(absl::string_view text, size_t width) {
   return absl::StrCat(std::string(width - std::min(width, text.size()), ' '), text);
 }
 
-std::string TableLine(absl::string_view wasted, absl::string_view moved,
-                      absl::string_view efficiency, absl::string_view runs, absl::string_view reads,
-                      absl::string_view kind, absl::string_view kernel) {
-  return absl::StrCat(PadLeft(wasted, 20), " ", PadLeft(moved, 12), " ", PadLeft(efficiency, 7),
-                      " ", PadLeft(runs, 6), " ", PadLeft(reads, 7), "  ", kind,
-                      std::string(15 - std::min<size_t>(15, kind.size()), ' '), " ", kernel);
+std::string PadRight(absl::string_view text, size_t width) {
+  return absl::StrCat(text, std::string(width - std::min(width, text.size()), ' '));
+}
+
+struct TableCells {
+  std::string time, share, moved, wasted, efficiency, runs, kind, name;
+};
+
+// Figures in columns; ranges are wider, and have two blanks before them all the same.
+std::string FiguresLine(const TableCells& cells) {
+  return absl::StrCat(PadLeft(cells.time, 10), PadLeft(cells.share, 8), "  ",
+                      PadLeft(cells.moved, 12), "  ", PadLeft(cells.wasted, 11));
+}
+
+std::string TableLine(const TableCells& cells) {
+  return absl::StrCat(FiguresLine(cells), PadLeft(cells.efficiency, 8), PadLeft(cells.runs, 8),
+                      "  ", PadRight(cells.kind, 15), " ", cells.name);
 }
 
 // To a tenth, halves up, as the page rounds them (page/numbers.js).
@@ -66,42 +80,51 @@ std::string CountOrRange(const Interval& count) {
   return RangeText(count, [](int64_t n) { return absl::StrCat(n); });
 }
 
-using RowKey = double (*)(const ModuleReport& report, const KernelRow& row);
+// What a row and a group are sorted by.
+struct SortedFigures {
+  const KernelAnalysis& analysis;
+  const Interval& runs;
+  int64_t counted_runs;
+};
 
 struct ReportColumn {
   absl::string_view name;
-  RowKey key;  // the least first
+  double (*key)(const SortedFigures& of);  // the least first
 };
 
 constexpr ReportColumn kReportColumns[] = {
-    {"wasted", [](const ModuleReport&, const KernelRow& row) { return -Least(row.bytes_wasted); }},
+    {"time",
+     [](const SortedFigures& of) {
+       return -of.analysis.microseconds * static_cast<double>(of.counted_runs);
+     }},
+    {"wasted",
+     [](const SortedFigures& of) { return -Least(of.analysis.bytes_wasted.Mul(of.runs)); }},
     {"moved",
-     [](const ModuleReport& report, const KernelRow& row) {
-       return -Least(report.AnalysisOf(row).bytes_moved.Mul(row.runs));
+     [](const SortedFigures& of) {
+       return -static_cast<double>(of.analysis.traffic) * static_cast<double>(of.counted_runs);
      }},
-    {"sectors", [](const ModuleReport& report,
-                   const KernelRow& row) { return -Least(report.AnalysisOf(row).sectors); }},
-    {"read", [](const ModuleReport& report,
-                const KernelRow& row) { return -Least(report.AnalysisOf(row).bytes_read); }},
-    {"written", [](const ModuleReport& report,
-                   const KernelRow& row) { return -Least(report.AnalysisOf(row).bytes_written); }},
-    {"runs", [](const ModuleReport&, const KernelRow& row) { return -Least(row.runs); }},
-    {"reads",
-     [](const ModuleReport& report, const KernelRow& row) {
-       return -report.AnalysisOf(row).reads_per_element.value_or(0);
-     }},
-    {"efficiency",
-     [](const ModuleReport& report, const KernelRow& row) {
-       return EfficiencyOf(report.AnalysisOf(row)).value_or(2);
-     }},
+    {"sectors", [](const SortedFigures& of) { return -Least(of.analysis.sectors); }},
+    {"read", [](const SortedFigures& of) { return -Least(of.analysis.bytes_read); }},
+    {"written", [](const SortedFigures& of) { return -Least(of.analysis.bytes_written); }},
+    {"runs", [](const SortedFigures& of) { return -Least(of.runs); }},
+    {"reads", [](const SortedFigures& of) { return -of.analysis.reads_per_element.value_or(0); }},
+    {"efficiency", [](const SortedFigures& of) { return EfficiencyOf(of.analysis).value_or(2); }},
     {"name", nullptr},
 };
 
-// Four digits, and whole numbers where that is more.
-std::string ReadsText(double reads) { return Decimal(reads < 1000 ? "%.4g" : "%.0f", reads); }
-
-std::string KernelName(const KernelRow& row) {
+std::string NameOf(const KernelRow& row) {
   return absl::StrCat(row.instruction->parent()->name(), "/", row.instruction->name());
+}
+std::string NameOf(const KernelGroup& group) { return group.name; }
+
+template <typename T>
+void SortBy(const ReportColumn& column, const ModuleReport& report, std::vector<T>* sorted) {
+  const auto key = [&](const T& of) {
+    return column.key({report.analyses[of.analysis], of.runs, of.counted_runs});
+  };
+  std::stable_sort(sorted->begin(), sorted->end(), [&](const T& a, const T& b) {
+    return column.key == nullptr ? NameOf(a) < NameOf(b) : key(a) < key(b);
+  });
 }
 
 // Appends a line in which text of the module cannot control a terminal: control characters are `?`.
@@ -112,35 +135,202 @@ void AppendLine(std::string line, std::string* out) {
   absl::StrAppend(out, line, "\n");
 }
 
-void AppendRow(const ModuleReport& report, const KernelRow& row, std::string* out) {
-  const KernelAnalysis& analysis = report.AnalysisOf(row);
-  const auto of_sectors = [&](std::string text) {
-    return analysis.has_sectors ? std::move(text) : std::string("?");
-  };
-  const std::optional<double> efficiency = EfficiencyOf(analysis);
-  std::string line =
-      TableLine(of_sectors(BytesText(row.bytes_wasted)),
-                of_sectors(BytesText(analysis.bytes_moved.Mul(row.runs))),
-                efficiency ? Decimal("%.0f%%", *efficiency * 100) : "?", CountOrRange(row.runs),
-                analysis.reads_per_element ? ReadsText(*analysis.reads_per_element) : "-",
-                analysis.kind, KernelName(row));
-  if (analysis.worst && !row.worst_operand.empty()) {
-    const std::string& map = analysis.accesses[*analysis.worst].map;
-    absl::StrAppend(&line, "  (", row.worst_operand, ": ", map.substr(0, map.find(", domain:")),
-                    ")");
-  }
-  AppendLine(std::move(line), out);
-  for (const std::string& note : row.notes) AppendLine(absl::StrCat("    ", note), out);
-  for (const std::string& finding : row.findings) AppendLine(absl::StrCat("    ", finding), out);
-  for (const std::string& sentence : row.not_known) {
-    AppendLine(absl::StrCat("    not exact: ", sentence), out);
-  }
-  std::string place = row.source.file;
-  if (row.source.line > 0) absl::StrAppend(&place, ":", row.source.line);
-  if (!place.empty() && !row.source.op_name.empty()) place.append("  ");
-  place.append(row.source.op_name);
-  if (!place.empty()) AppendLine(absl::StrCat("    ", place), out);
+std::string SharePart(double part, double whole) {
+  return whole > 0 ? Decimal("%.1f%%", 100 * part / whole) : "-";
 }
+
+std::string Plural(int64_t count, absl::string_view what) {
+  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
+}
+
+// Writes the tables of a report.
+class TextWriter {
+ public:
+  TextWriter(const ModuleReport& report, const ReportTextOptions& options)
+      : report_(report), options_(options) {}
+
+  std::string Write() && {
+    WriteHead();
+    if (report_.totals.kernels > 0) WriteGroups("kernel", /*loops=*/false);
+    if (report_.totals.loops > 0) WriteGroups("loop, with all that runs inside", /*loops=*/true);
+    WriteFindings();
+    WriteSums("by module", report_.by_module);
+    WriteSums("by source", report_.by_source);
+    return std::move(out_);
+  }
+
+ private:
+  void WriteHead() {
+    const ReportTotals& totals = report_.totals;
+    Line("module ", report_.module, ": ", Plural(totals.kernels, "kernel"), ", ",
+         totals.distinct_kernels, " distinct",
+         totals.loops == 0 ? "" : absl::StrCat(", ", Plural(totals.loops, "loop")));
+    for (const std::string& sentence : report_.about) Line("  ", sentence);
+    Line("  read ", BytesText(totals.bytes_read), ", written ", BytesText(totals.bytes_written),
+         ", each element once");
+    Line("  moved ", BytesText(totals.bytes_moved), ", of which wasted ",
+         BytesText(totals.bytes_wasted),
+         totals.without_sectors == 0
+             ? ""
+             : absl::StrCat(", without ", Plural(totals.without_sectors, "kernel"),
+                            " whose sectors are not known"));
+    Line("  takes at least ", TimeText(totals.microseconds));
+    if (totals.not_exact > 0) Line("  not exact: ", Plural(totals.not_exact, "kernel"));
+    if (totals.with_unknown_runs > 0) {
+      Line("  runs not known: ", Plural(totals.with_unknown_runs, "kernel"),
+           ", which count once in times and shares");
+    }
+  }
+
+  bool IsShown(int64_t shown, double time, double bytes) const {
+    if (options_.top) return shown < *options_.top;
+    return shown < kRowsShown &&
+           (time >= kSmallShare * report_.totals.microseconds ||
+            bytes >= kSmallShare * static_cast<double>(report_.totals.traffic));
+  }
+
+  // Rows of a table.
+  struct Rows {
+    int64_t shown = 0;
+    int64_t left = 0;
+    double time = 0;  // of those that are left
+    int64_t bytes = 0;
+  };
+
+  // Whether the row with these figures, which stands for so many, is shown.
+  bool Takes(const ReportTotals& figures, int64_t count, Rows* rows) const {
+    if (IsShown(rows->shown, figures.microseconds, static_cast<double>(figures.traffic))) {
+      ++rows->shown;
+      return true;
+    }
+    rows->left += count;
+    rows->time += figures.microseconds;
+    rows->bytes = internal::SaturatedSum(rows->bytes, figures.traffic);
+    return false;
+  }
+
+  void WriteRest(const Rows& rows, absl::string_view what) {
+    if (rows.left == 0) return;
+    Line("  and ", rows.left, " more ", what,
+         rows.left == 1 ? ": " : "s: ", SharePart(rows.time, report_.totals.microseconds),
+         " of the time, ",
+         SharePart(static_cast<double>(rows.bytes), static_cast<double>(report_.totals.traffic)),
+         " of the bytes");
+  }
+
+  TableCells CellsOf(const ReportTotals& totals) const {
+    TableCells cells;
+    cells.time = TimeText(totals.microseconds);
+    cells.share = SharePart(totals.microseconds, report_.totals.microseconds);
+    cells.moved = BytesText(totals.without_sectors == 0 ? totals.bytes_moved
+                                                        : Interval::AtLeast(totals.traffic));
+    const bool has_some = totals.without_sectors < totals.kernels;
+    cells.wasted = has_some ? BytesText(totals.bytes_wasted) : "?";
+    return cells;
+  }
+
+  void WriteGroups(absl::string_view title, bool loops) {
+    Line(TableLine(
+        {"time", "share", "moved", "wasted", "effic.", "runs", "kind", std::string(title)}));
+    Rows rows;
+    for (const KernelGroup& group : report_.groups) {
+      if (report_.analyses[group.analysis].loop.has_value() != loops) continue;
+      if (Takes(group.totals, group.totals.kernels, &rows)) WriteGroup(group);
+    }
+    WriteRest(rows, loops ? "loop" : "kernel");
+    for (const NamedTotals& sum : report_.by_loop) {
+      if (!loops || sum.name != kOutsideOfLoops || sum.totals.kernels == 0) continue;
+      TableCells cells = CellsOf(sum.totals);
+      cells.name = sum.name;
+      Line(TableLine(cells));
+    }
+  }
+
+  void WriteGroup(const KernelGroup& group) {
+    const KernelAnalysis& analysis = report_.analyses[group.analysis];
+    const std::optional<double> efficiency = EfficiencyOf(analysis);
+    TableCells cells = CellsOf(group.totals);
+    cells.efficiency = efficiency ? Decimal("%.0f%%", *efficiency * 100) : "?";
+    cells.runs = CountOrRange(group.runs);
+    cells.kind = analysis.kind;
+    cells.name = group.name;
+    if (group.totals.kernels > 1) absl::StrAppend(&cells.name, " x", group.totals.kernels);
+    if (analysis.worst && !group.worst_operand.empty()) {
+      const std::string& map = analysis.accesses[*analysis.worst].map;
+      absl::StrAppend(&cells.name, "  (", group.worst_operand, ": ",
+                      map.substr(0, map.find(", domain:")), ")");
+    }
+    Line(TableLine(cells));
+    for (const std::string& note : group.notes) Line("    ", note);
+    // That the sectors of a library's kernel are not known its kind says.
+    if (analysis.has_sectors || analysis.kind == "unknown") {
+      for (const std::string& sentence : group.not_known) Line("    not exact: ", sentence);
+    }
+    std::string place(group.source.ShortFile());
+    if (group.source.line > 0) absl::StrAppend(&place, ":", group.source.line);
+    if (!place.empty() && !group.source.op_name.empty()) place.append("  ");
+    place.append(group.source.op_name);
+    if (group.places > 1 && !place.empty()) {
+      absl::StrAppend(&place, ", and ", Plural(group.places - 1, "other place"));
+    }
+    if (!place.empty()) Line("    ", place);
+  }
+
+  void WriteFindings() {
+    std::vector<std::pair<const Finding*, const KernelGroup*>> all;
+    for (const KernelGroup& group : report_.groups) {
+      for (const Finding& finding : group.findings) all.emplace_back(&finding, &group);
+    }
+    if (all.empty()) return;
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.first->bytes > b.first->bytes; });
+    if (!options_.top && !IsShown(0, -1, static_cast<double>(all[0].first->bytes))) {
+      Line("nothing that is wrong concerns 1% of the bytes");
+      return;
+    }
+    Line("what is wrong, by the bytes that it concerns");
+    int64_t shown = 0;
+    double left = 0;
+    for (const auto& [finding, group] : all) {
+      const auto bytes = static_cast<double>(finding->bytes);
+      if (!IsShown(shown, -1, bytes)) {
+        left += bytes;
+        continue;
+      }
+      ++shown;
+      Line(PadLeft(BytesText(Interval::Point(finding->bytes)), 13), "  ", group->name,
+           group->totals.kernels > 1 ? absl::StrCat(" x", group->totals.kernels) : "", ": ",
+           finding->text);
+    }
+    if (shown < static_cast<int64_t>(all.size())) {
+      Line("  and ", static_cast<int64_t>(all.size()) - shown,
+           " more: ", SharePart(left, static_cast<double>(report_.totals.traffic)),
+           " of the bytes");
+    }
+  }
+
+  void WriteSums(absl::string_view title, const std::vector<NamedTotals>& sums) {
+    // One sum is the whole.
+    if (sums.size() < 2) return;
+    Line(title);
+    Rows rows;
+    for (const NamedTotals& sum : sums) {
+      if (!Takes(sum.totals, 1, &rows)) continue;
+      Line(FiguresLine(CellsOf(sum.totals)), "  ", sum.name, "  (",
+           Plural(sum.totals.kernels, "kernel"), ")");
+    }
+    WriteRest(rows, "row");
+  }
+
+  template <typename... Parts>
+  void Line(const Parts&... parts) {
+    AppendLine(absl::StrCat(parts...), &out_);
+  }
+
+  const ModuleReport& report_;
+  const ReportTextOptions& options_;
+  std::string out_;
+};
 
 }  // namespace
 
@@ -164,57 +354,23 @@ std::vector<absl::string_view> ReportColumns() {
 absl::Status SortRows(absl::string_view column, ModuleReport* report) {
   for (const ReportColumn& known : kReportColumns) {
     if (known.name != column) continue;
-    std::stable_sort(report->rows.begin(), report->rows.end(),
-                     [&](const KernelRow& a, const KernelRow& b) {
-                       return known.key == nullptr ? KernelName(a) < KernelName(b)
-                                                   : known.key(*report, a) < known.key(*report, b);
-                     });
+    SortBy(known, *report, &report->rows);
+    SortBy(known, *report, &report->groups);
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "'", column, "' is no column of the report: ", absl::StrJoin(ReportColumns(), ", ")));
 }
 
+std::string TimeText(double microseconds) {
+  if (microseconds >= 999'950) return Decimal("%.1f s", microseconds / 1e6);
+  if (microseconds >= 999.95) return Decimal("%.1f ms", microseconds / 1e3);
+  if (microseconds >= 0.99995) return Decimal("%.1f us", microseconds);
+  return Decimal("%.1f ns", microseconds * 1e3);
+}
+
 std::string ReportText(const ModuleReport& report, const ReportTextOptions& options) {
-  const ReportTotals& totals = report.totals;
-  std::string out;
-  AppendLine(absl::StrCat("module ", report.module, ": ", totals.kernels,
-                          totals.kernels == 1 ? " kernel" : " kernels", ", ",
-                          totals.distinct_kernels, " distinct",
-                          totals.loops == 0   ? ""
-                          : totals.loops == 1 ? ", 1 loop"
-                                              : absl::StrCat(", ", totals.loops, " loops")),
-             &out);
-  if (!report.note.empty()) AppendLine(absl::StrCat("  ", report.note), &out);
-  absl::StrAppend(&out, "  read ", BytesText(totals.bytes_read), ", written ",
-                  BytesText(totals.bytes_written), ", each element once\n");
-  absl::StrAppend(&out, "  moved ", BytesText(totals.bytes_moved), ", of which wasted ",
-                  BytesText(totals.bytes_wasted));
-  if (totals.without_sectors > 0) {
-    absl::StrAppend(&out, ", without ", totals.without_sectors,
-                    totals.without_sectors == 1 ? " kernel" : " kernels",
-                    " whose sectors are not known");
-  }
-  out.push_back('\n');
-  if (totals.not_exact > 0) {
-    absl::StrAppend(&out, "  not exact: ", totals.not_exact,
-                    totals.not_exact == 1 ? " kernel" : " kernels", "\n");
-  }
-  if (totals.with_unknown_runs > 0) {
-    absl::StrAppend(&out, "  runs not known: ", totals.with_unknown_runs,
-                    totals.with_unknown_runs == 1 ? " kernel" : " kernels", "\n");
-  }
-  if (report.rows.empty()) return out;
-  absl::StrAppend(&out, TableLine("wasted", "moved", "effic.", "runs", "reads", "kind", "kernel"),
-                  "\n");
-  int64_t shown = 0;
-  for (const KernelRow& row : report.rows) {
-    if (shown++ >= options.top) break;
-    AppendRow(report, row, &out);
-  }
-  const auto left = static_cast<int64_t>(report.rows.size()) - options.top;
-  if (left > 0) absl::StrAppend(&out, "  and ", left, " more\n");
-  return out;
+  return TextWriter(report, options).Write();
 }
 
 }  // namespace xla_indexing

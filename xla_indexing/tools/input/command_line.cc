@@ -19,6 +19,8 @@
 #include "absl/strings/strip.h"
 #include "xla_indexing/gpu/threads/thread_mapping.h"
 #include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/report/kernel_report.h"
+#include "xla_indexing/report/machine.h"
 #include "xla_indexing/report/write/report_text.h"
 
 namespace xla_indexing {
@@ -140,6 +142,17 @@ bool SetAssume(absl::string_view value, CommandLine* line) {
   if (value == "fused") line->assume = AssumeMode::kFused;
   if (value == "unfused") line->assume = AssumeMode::kUnfused;
   return value == "auto" || value == "fused" || value == "unfused";
+}
+
+// Flags of the memory that follow change it.
+bool SetMachine(absl::string_view value, CommandLine* line) {
+  line->report_machine = FindMachine(value);
+  if (line->report_machine == nullptr) return false;
+  const ReportOptions options = ReportOptions::For(*line->report_machine);
+  line->launch.options.warp_size = options.memory.warp_size;
+  line->launch.options.sector_bytes = options.memory.sector_bytes;
+  line->launch.options.line_bytes = options.memory.line_bytes;
+  return true;
 }
 
 struct Query {
@@ -307,7 +320,8 @@ constexpr Flag kFlags[] = {
      }},
     {"top", "a number of rows, 0 or more",
      [](absl::string_view value, CommandLine* line) { return SetId(value, &line->report_top); }},
-    {"sort", "wasted, moved, sectors, read, written, runs, reads, efficiency or name",
+    {"machine", "h100, h200, a100, mi300x or cpu", SetMachine},
+    {"sort", "time, wasted, moved, sectors, read, written, runs, reads, efficiency or name",
      [](absl::string_view value, CommandLine* line) {
        line->report_sort = std::string(value);
        return absl::c_linear_search(ReportColumns(), value);
@@ -452,11 +466,9 @@ absl::Status CheckReportLine(const CommandLine& line) {
   if (AsksForHlo(without_memory) || line.explain || line.keep_variables ||
       line.format != OutputFormat::kText || line.launch.is_emitters || line.launch.GivesThreads()) {
     return absl::InvalidArgumentError(
-        "--report is of whole modules; of the other flags only --top, --sort, --assume, --jobs and "
-        "those of the memory (--warp_size, --sector_bytes, --line_bytes, --alignment, "
-        "--coalescing_factor) "
-        "go "
-        "with it");
+        "--report is of whole modules; of the other flags only --top, --sort, --machine, --assume, "
+        "--jobs and those of the memory (--warp_size, --sector_bytes, --line_bytes, --alignment, "
+        "--coalescing_factor) go with it");
   }
   if (line.report_top && !line.report_file.empty()) {
     return absl::InvalidArgumentError(
@@ -597,9 +609,9 @@ absl::Status CheckLine(CommandLine* line) {
     return absl::InvalidArgumentError(
         "--assume says of what kernels --report and --emit=hlo, of which none is given, are");
   }
-  if (line->report_top || line->report_sort) {
+  if (line->report_top || line->report_sort || line->report_machine != nullptr) {
     return absl::InvalidArgumentError(
-        "--top and --sort are of the table that --report, which is not given, prints");
+        "--top, --sort and --machine are of what --report, which is not given, prints");
   }
   if (line->compare) {
     line->action = CommandLine::Action::kCompare;

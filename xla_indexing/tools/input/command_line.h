@@ -26,6 +26,7 @@
 #include "xla_indexing/gpu/coalescing.h"
 #include "xla_indexing/gpu/threads/thread_mapping.h"
 #include "xla_indexing/ops/answers/parts/indexing_options.h"
+#include "xla_indexing/report/machine.h"
 
 namespace xla_indexing {
 
@@ -114,7 +115,8 @@ struct CommandLine {
   std::optional<int64_t> report_top;  // Rows of the table.
   std::optional<std::string> report_sort;
   AssumeMode assume = AssumeMode::kAuto;
-  std::string picture_file;  // Ends in .svg, or is `-`; empty: no picture.
+  const Machine* report_machine = nullptr;  // Null: not given.
+  std::string picture_file;                 // Ends in .svg, or is `-`; empty: no picture.
 
   // Names without `%`.
   std::optional<std::string> instruction;

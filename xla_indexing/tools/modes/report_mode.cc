@@ -56,7 +56,8 @@ class ProgressLine {
 
 absl::StatusOr<ModuleReport> ReportOf(const HloModule& module, const CommandLine& line) {
   ProgressLine progress;
-  ReportOptions options;
+  ReportOptions options =
+      ReportOptions::For(line.report_machine ? *line.report_machine : DefaultMachine());
   options.memory = line.launch.options;
   options.emitter.warp_size = line.launch.options.warp_size;
   options.jobs = line.jobs;
@@ -67,7 +68,7 @@ absl::StatusOr<ModuleReport> ReportOf(const HloModule& module, const CommandLine
   };
   absl::StatusOr<ModuleReport> report = ReportKernels(module, options);
   if (!report.ok()) return report;
-  if (absl::Status status = SortRows(line.report_sort.value_or("wasted"), &*report); !status.ok())
+  if (absl::Status status = SortRows(line.report_sort.value_or("time"), &*report); !status.ok())
     return status;
   return report;
 }
@@ -96,7 +97,7 @@ int PrintReport(const CommandLine& line) {
   };
   std::string text;
   ReportTextOptions text_options;
-  text_options.top = line.report_top.value_or(text_options.top);
+  text_options.top = line.report_top;
   for (const std::string& file : line.files) {
     absl::StatusOr<SourceText> source = ReadSource(file);
     if (!source.ok()) {
@@ -116,7 +117,7 @@ int PrintReport(const CommandLine& line) {
         report_error(absl::StrCat(file, ": error: ", report.status().message()));
         continue;
       }
-      report->note = std::move(note);
+      if (!note.empty()) report->about.insert(report->about.begin(), std::move(note));
       if (line.report_file.empty()) {
         WriteOutput(ReportText(*report, text_options));
       } else {
