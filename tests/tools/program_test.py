@@ -247,7 +247,8 @@ ENTRY main {
         file = self.file("m.hlo", self.SLICE)
         code, output, errors = run("--report", "--assume=unfused", file)
         self.assertEqual((code, errors), (0, ""))
-        self.assertTrue(output.startswith("module m: 1 kernel, 1 distinct\n  read 12 B, written 12 B, "), output)
+        self.assertTrue(output.startswith("module m: 1 kernel, 1 distinct\n  compiled for: not known"), output)
+        self.assertIn("\n  read 12 B, written 12 B, ", output)
         self.assertIn("\n  no fusions in this module: fused as XLA would, approximately", run("--report", file)[1])
         name = file + ".json"
         self.assertEqual(run(f"--report={name}", file), (0, "", ""))

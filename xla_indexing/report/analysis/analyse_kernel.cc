@@ -274,7 +274,7 @@ void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView
   FindWorst(options_.memory.sector_bytes, analysis);
 }
 
-void KernelAnalyser::CountWork(const FusionView& view, KernelAnalysis* analysis) {
+void KernelAnalyser::CountWork(const FusionView& view, KernelAnalysis* analysis) const {
   KernelWork work;
   const auto add_flops = [&](const HloInstruction& inside) {
     const double flops = FlopsOf(inside);

@@ -31,7 +31,7 @@ class KernelAnalyser {
 
  private:
   // What of it the machine's time depends on.
-  void CountWork(const FusionView& view, KernelAnalysis* analysis);
+  void CountWork(const FusionView& view, KernelAnalysis* analysis) const;
   void CountUse(const HloInstruction& kernel, KernelAnalysis* analysis);
   // Of a while: what one iteration reads. What the kernels inside move is counted when they are known.
   void CountIteration(const HloInstruction& loop, KernelAnalysis* analysis);

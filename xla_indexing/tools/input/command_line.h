@@ -109,8 +109,8 @@ struct CommandLine {
   std::optional<int64_t> operand_leaf;
   bool compare = false;
   bool broadcast = false;
-  std::vector<std::string> shapes;
   bool report = false;
+  std::vector<std::string> shapes;
   std::string report_file;            // Ends in .html or .json; empty: a table on standard output.
   std::optional<int64_t> report_top;  // Rows of the table.
   std::optional<std::string> report_sort;
