@@ -127,10 +127,10 @@ class Reporter {
     report_.platform = found.platform;
     report_.about.push_back(found.PlatformText());
     report_.about.push_back(
-        absl::StrCat("modelled for ", machine.name, " (", machine.description, "): ",
-                     machine.is_cpu ? "elements that follow one another as one access of "
-                                    : "memory as on a GPU with warps of ",
-                     options_.memory.warp_size, machine.is_cpu ? ", lines of " : ", sectors of ",
+        absl::StrCat("modelled for ", machine.name, " (", machine.description,
+                     "): ", machine.is_cpu ? "accesses of " : "memory as on a GPU with warps of ",
+                     options_.memory.warp_size,
+                     machine.is_cpu ? " neighbouring elements, lines of " : ", sectors of ",
                      options_.memory.sector_bytes, " bytes; times at its peaks"));
     if (std::string layouts = found.LayoutText(); !layouts.empty()) {
       report_.about.push_back(std::move(layouts));
