@@ -71,13 +71,14 @@ bool IsDefined(const HloInstruction& instruction, const Execution& execution,
          });
 }
 
-struct Counts {
+struct ArrayCounts {
   int64_t compared = 0;
   int64_t known = 0;
 };
 
 // Compares all arrays of a module's entry.
-void Compare(const std::string& text, uint64_t seed, mlir::MLIRContext* context, Counts* counts) {
+void CompareArrays(const std::string& text, uint64_t seed, mlir::MLIRContext* context,
+                   ArrayCounts* counts) {
   const auto module = ParseAndVerifyModule(text);
   ASSERT_TRUE(module.ok()) << module.status();
   const HloComputation& entry = *(*module)->entry_computation();
@@ -142,14 +143,14 @@ TEST_P(KnownArraysTest, AgreeWithExecution) {
                                           HloOpcode::kClamp,        HloOpcode::kRemainder,
                                           HloOpcode::kDivide};
   const int count = Cases(500);
-  Counts counts;
+  ArrayCounts counts;
   std::unique_ptr<mlir::MLIRContext> context;
   for (int i = 0; i < count && !HasFatalFailure(); ++i) {
     if (i % 64 == 0) {
       context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
     }
     const auto seed = static_cast<uint64_t>(GetParam() * count + i);
-    Compare(RandomFusionModule(opcodes, seed), seed, context.get(), &counts);
+    CompareArrays(RandomFusionModule(opcodes, seed), seed, context.get(), &counts);
   }
   std::cout << counts.known << " of " << counts.compared << " arrays known\n";
   EXPECT_GT(counts.known * 10, counts.compared * 9);

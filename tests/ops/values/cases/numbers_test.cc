@@ -24,9 +24,9 @@
 namespace xla_indexing::internal {
 namespace {
 
-std::unique_ptr<HloModule> Operation(const std::string& type, const std::string& result,
-                                     const std::string& opcode, const std::string& attributes,
-                                     int operands) {
+std::unique_ptr<HloModule> OneOperation(const std::string& type, const std::string& result,
+                                        const std::string& opcode, const std::string& attributes,
+                                        int operands) {
   std::string text = "HloModule m\nENTRY e {\n";
   std::string names;
   for (int i = 0; i < operands; ++i) {
@@ -93,7 +93,7 @@ TEST(NumbersTest, OperationsOnAllPairsOfEightBits) {
   for (const bool is_signed : {true, false}) {
     for (const BinaryCase& each : cases) {
       const std::string type = is_signed ? "s8" : "u8";
-      const auto module = Operation(type, type, each.opcode, "", 2);
+      const auto module = OneOperation(type, type, each.opcode, "", 2);
       ASSERT_NE(module, nullptr);
       const HloInstruction& root = *module->entry_computation()->root_instruction();
       for (int64_t a = is_signed ? -128 : 0; a < (is_signed ? 128 : 256); ++a) {
@@ -111,15 +111,15 @@ TEST(NumbersTest, OperationsOnAllPairsOfEightBits) {
 TEST(NumbersTest, ComparisonsAndFunctionsOfEightBits) {
   for (const bool is_signed : {true, false}) {
     const std::string type = is_signed ? "s8" : "u8";
-    const auto less = Operation(type, "pred", "compare", ", direction=LT", 2);
-    const auto negated = Operation(type, type, "negate", "", 1);
-    const auto size = Operation(type, type, "abs", "", 1);
-    const auto sign = Operation(type, type, "sign", "", 1);
-    const auto not_a = Operation(type, type, "not", "", 1);
-    const auto ones = Operation(type, type, "popcnt", "", 1);
-    const auto zeros = Operation(type, type, "count-leading-zeros", "", 1);
-    const auto wider = Operation(type, "s32", "convert", "", 1);
-    const auto other = Operation(type, is_signed ? "u8" : "s8", "convert", "", 1);
+    const auto less = OneOperation(type, "pred", "compare", ", direction=LT", 2);
+    const auto negated = OneOperation(type, type, "negate", "", 1);
+    const auto size = OneOperation(type, type, "abs", "", 1);
+    const auto sign = OneOperation(type, type, "sign", "", 1);
+    const auto not_a = OneOperation(type, type, "not", "", 1);
+    const auto ones = OneOperation(type, type, "popcnt", "", 1);
+    const auto zeros = OneOperation(type, type, "count-leading-zeros", "", 1);
+    const auto wider = OneOperation(type, "s32", "convert", "", 1);
+    const auto other = OneOperation(type, is_signed ? "u8" : "s8", "convert", "", 1);
     const auto of = [](const auto& module, std::vector<Number> numbers) {
       return IntegerOf(ApplyToNumbers(*module->entry_computation()->root_instruction(), numbers));
     };
@@ -139,8 +139,8 @@ TEST(NumbersTest, ComparisonsAndFunctionsOfEightBits) {
 }
 
 TEST(NumbersTest, FunctionsOfFloatsAreKnownWhereTheyAreExact) {
-  const auto exponential = Operation("f32", "f32", "exponential", "", 1);
-  const auto power = Operation("f32", "f32", "power", "", 2);
+  const auto exponential = OneOperation("f32", "f32", "exponential", "", 1);
+  const auto power = OneOperation("f32", "f32", "power", "", 2);
   const HloInstruction& exp = *exponential->entry_computation()->root_instruction();
   const HloInstruction& pow = *power->entry_computation()->root_instruction();
   const float infinity = std::numeric_limits<float>::infinity();
@@ -165,7 +165,7 @@ TEST(NumbersTest, FunctionsOfFloatsAreKnownWhereTheyAreExact) {
 
 TEST(NumbersTest, PredicatesHaveNoArithmetic) {
   for (const char* opcode : {"and", "or", "xor", "maximum", "minimum"}) {
-    const auto module = Operation("pred", "pred", opcode, "", 2);
+    const auto module = OneOperation("pred", "pred", opcode, "", 2);
     ASSERT_NE(module, nullptr);
     const HloInstruction& root = *module->entry_computation()->root_instruction();
     for (const int64_t a : {0, 1}) {
@@ -178,7 +178,7 @@ TEST(NumbersTest, PredicatesHaveNoArithmetic) {
       }
     }
   }
-  const auto add = Operation("pred", "pred", "add", "", 2);
+  const auto add = OneOperation("pred", "pred", "add", "", 2);
   ASSERT_NE(add, nullptr);
   EXPECT_EQ(ApplyToNumbers(*add->entry_computation()->root_instruction(), {int64_t{1}, int64_t{1}}),
             std::nullopt);
