@@ -430,9 +430,9 @@ TEST(ProtoReaderErrorTest, AttributesAreThoseThatTextCanHave) {
   EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "f", "fft", {1}).Integer(31, -1)),
               HasSubstr("no type of FFT has the number -1"));
   EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "c", "compare", {1, 1}).Bytes(63, "L\n")),
-              HasSubstr("'L\\n' is no direction"));
+              HasSubstr("'L\\n' is no comparison_direction"));
   EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "f", "fusion", {1})),
-              HasSubstr("'' is no kind"));
+              HasSubstr("'' is no fusion_kind"));
   EXPECT_THAT(
       ErrorOfInstruction(InstructionMessage(2, "w", "reduce-window", {1})
                              .Message(15, W().Message(1, W().Integer(1, 2)))),

@@ -27,11 +27,11 @@ TEST(WireFormatTest, ReadsTheExampleOfItsHeader) {
   const std::string bytes("\x08\x96\x01\x12\x02hi", 7);
   ProtoSource source(bytes, "M");
   const WireMessage message(bytes, source);
-  EXPECT_EQ(message.Integer(1), 150);
-  EXPECT_EQ(message.Bytes(2), "hi");
-  EXPECT_FALSE(message.Has(3));
-  EXPECT_EQ(message.Integer(3), 0);
-  EXPECT_EQ(message.Bytes(3), "");
+  EXPECT_EQ(message.Integer({1}), 150);
+  EXPECT_EQ(message.Bytes({2}), "hi");
+  EXPECT_FALSE(message.Has({3}));
+  EXPECT_EQ(message.Integer({3}), 0);
+  EXPECT_EQ(message.Bytes({3}), "");
   EXPECT_FALSE(source.failed());
 }
 
@@ -41,22 +41,22 @@ TEST(WireFormatTest, ReadsEveryKindOfNumber) {
         std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()}) {
     const std::string bytes = ProtoWriter().Integer(1, value).bytes();
     ProtoSource source(bytes, "M");
-    EXPECT_EQ(WireMessage(bytes, source).Integer(1), value);
+    EXPECT_EQ(WireMessage(bytes, source).Integer({1}), value);
   }
   const std::string bytes = ProtoWriter().Float(1, 1.5F).Double(2, -0.1).bytes();
   ProtoSource source(bytes, "M");
   const WireMessage message(bytes, source);
-  EXPECT_EQ(message.Float(1), 1.5F);
-  EXPECT_EQ(message.Double(2), -0.1);
+  EXPECT_EQ(message.Float({1}), 1.5F);
+  EXPECT_EQ(message.Double({2}), -0.1);
   std::vector<uint64_t> bits;
-  message.ForEachFixed(2, 8, [&](uint64_t value) { bits.push_back(value); });
+  message.ForEachFixed({2}, 8, [&](uint64_t value) { bits.push_back(value); });
   EXPECT_THAT(bits, ElementsAre(0xBFB999999999999A));
 }
 
 TEST(WireFormatTest, OfSeveralFieldsOfANumberTheLastOneCounts) {
   const std::string bytes = ProtoWriter().Integer(1, 5).Bytes(2, "x").Integer(1, 6).bytes();
   ProtoSource source(bytes, "M");
-  EXPECT_EQ(WireMessage(bytes, source).Integer(1), 6);
+  EXPECT_EQ(WireMessage(bytes, source).Integer({1}), 6);
 }
 
 TEST(WireFormatTest, ListsAreReadPackedOrNot) {
@@ -64,7 +64,7 @@ TEST(WireFormatTest, ListsAreReadPackedOrNot) {
       ProtoWriter().Integer(4, 1).Packed(4, {2, -3}).Integer(5, 9).Integer(4, 4).bytes();
   ProtoSource source(bytes, "M");
   std::vector<int64_t> values;
-  WireMessage(bytes, source).Integers(4, &values);
+  WireMessage(bytes, source).Integers({4}, &values);
   EXPECT_THAT(values, ElementsAre(1, 2, -3, 4));
 }
 
@@ -91,9 +91,9 @@ TEST(WireFormatTest, AFieldOfAnotherTypeFailsAndIsAbsent) {
   const std::string bytes = ProtoWriter().Integer(3, 1).Bytes(1, "x").bytes();
   ProtoSource source(bytes, "M");
   const WireMessage message(bytes, source);
-  EXPECT_EQ(message.Integer(1), 0);
+  EXPECT_EQ(message.Integer({1}), 0);
   EXPECT_EQ(source.error(), "byte 4, M: field 1 cannot have wire type 2");
-  EXPECT_EQ(message.Bytes(3), "");
+  EXPECT_EQ(message.Bytes({3}), "");
   // The first error is the one that is kept.
   EXPECT_THAT(source.error(), HasSubstr("field 1"));
 }
@@ -101,10 +101,10 @@ TEST(WireFormatTest, AFieldOfAnotherTypeFailsAndIsAbsent) {
 TEST(WireFormatTest, APackedListThatEndsWithinANumberFails) {
   const std::string bytes = ProtoWriter().Bytes(1, "\x80").Bytes(2, "abc").bytes();
   ProtoSource varints(bytes, "M");
-  WireMessage(bytes, varints).ForEachVarint(1, [](uint64_t) {});
+  WireMessage(bytes, varints).ForEachVarint({1}, [](uint64_t) {});
   EXPECT_EQ(varints.error(), "byte 2, M: this is no varint of 64 bits");
   ProtoSource fixed(bytes, "M");
-  WireMessage(bytes, fixed).ForEachFixed(2, 4, [](uint64_t) {});
+  WireMessage(bytes, fixed).ForEachFixed({2}, 4, [](uint64_t) {});
   EXPECT_EQ(fixed.error(), "byte 5, M: the bytes of a packed list end within a number");
 }
 
@@ -115,8 +115,8 @@ TEST(WireFormatTest, ErrorsNameTheFieldsOnTheWay) {
                                 .bytes();
   ProtoSource source(bytes, "M");
   const WireMessage message(bytes, source);
-  message.Messages(1, "items", [&](const WireMessage& item, int64_t) {
-    item.Message(2, "part", [&](const WireMessage& part) {
+  message.Messages({1, "items"}, [&](const WireMessage& item, int64_t) {
+    item.Message({2, "part"}, [&](const WireMessage& part) {
       const ProtoSource::Named named(source, "thing", "x");
       part.source().Fail("7 is too much");
     });
@@ -133,7 +133,7 @@ TEST(WireFormatTest, MessagesAreNestedNoDeeperThanTextIs) {
     int64_t deepest = 0;
     const auto descend = [&](const auto& self, const WireMessage& message, int64_t level) -> void {
       deepest = level;
-      message.Message(1, "m", [&](const WireMessage& inner) { self(self, inner, level + 1); });
+      message.Message({1, "m"}, [&](const WireMessage& inner) { self(self, inner, level + 1); });
     };
     descend(descend, WireMessage(writer.bytes(), source), 0);
     EXPECT_EQ(deepest, 256);

@@ -1,5 +1,7 @@
 #include "xla_indexing/hlo/proto/proto_attribute_reader.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -9,329 +11,261 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "xla_indexing/hlo/model/instruction.h"
-#include "xla_indexing/hlo/proto/proto_fields_device.h"
-#include "xla_indexing/hlo/proto/proto_fields_instruction.h"
 #include "xla_indexing/hlo/proto/proto_literal.h"
-#include "xla_indexing/hlo/proto/proto_shape.h"
-#include "xla_indexing/hlo/proto/proto_spelling.h"
 #include "xla_indexing/hlo/proto/wire_format.h"
-#include "xla_indexing/hlo/text/printer.h"
-#include "xla_indexing/hlo/types/attribute.h"
-#include "xla_indexing/hlo/types/element_type.h"
+#include "xla_indexing/hlo/text/parts/lexer.h"
+#include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
-#include "xla_indexing/hlo/types/shape.h"
 
 namespace xla_indexing::internal {
 namespace {
 
-// What a comparison compares as where nothing is said.
-absl::string_view DefaultComparisonType(ElementType type) {
-  if (IsSignedIntegral(type)) return "SIGNED";
-  return IsUnsignedIntegral(type) || IsPred(type) ? "UNSIGNED" : "FLOAT";
+std::vector<SliceRange> ReadSlice(const WireMessage& message, ProtoField field) {
+  std::vector<SliceRange> slice;
+  message.Messages(field, [&](const WireMessage& dimension, int64_t) {
+    slice.push_back({.start = dimension.Integer({1, "start"}),
+                     .limit = dimension.Integer({2, "limit"}),
+                     .stride = dimension.Integer({3, "stride"})});
+  });
+  return slice;
 }
 
-}  // namespace
+std::vector<PaddingDimension> ReadPadding(const WireMessage& message, ProtoField field) {
+  std::vector<PaddingDimension> padding;
+  message.Message(field, [&](const WireMessage& config) {
+    config.Messages({1, "dimensions"}, [&](const WireMessage& dimension, int64_t) {
+      padding.push_back({.low = dimension.Integer({1, "edge_padding_low"}),
+                         .high = dimension.Integer({2, "edge_padding_high"}),
+                         .interior = dimension.Integer({3, "interior_padding"})});
+      if (padding.back().interior < 0) dimension.source().Fail("the interior padding is negative");
+    });
+  });
+  return padding;
+}
 
-void ProtoAttributeReader::ReadOwn() {
-  switch (opcode_) {
-    case HloOpcode::kParameter:
-      return ReadParameter();
-    case HloOpcode::kConstant:
-      return ReadConstant();
-    case HloOpcode::kBroadcast:
-    case HloOpcode::kConcatenate:
-    case HloOpcode::kReverse:
-    case HloOpcode::kReduce:
-    case HloOpcode::kTranspose:
-    case HloOpcode::kMap:
-    case HloOpcode::kGetDimensionSize:
-    case HloOpcode::kSetDimensionSize:
-      return AddDimensions();
-    case HloOpcode::kSort:
-      AddDimensions();
-      return AddFlag(AttributeKey::kIsStable, message_, Field::kIsStable);
-    case HloOpcode::kScan:
-      return ReadScan();
-    case HloOpcode::kIota: {
-      const std::vector<int64_t> dimensions = Integers(message_, Field::kDimensions);
-      if (dimensions.size() != 1) {
-        source_.Fail(absl::StrCat("an iota has one dimension, not ", dimensions.size()));
-        return;
+Window ReadWindow(const WireMessage& message, ProtoField field) {
+  Window window;
+  message.Message(field, [&](const WireMessage& of_window) {
+    of_window.Messages({1, "dimensions"}, [&](const WireMessage& dimension, int64_t) {
+      const WindowDimension read = {.size = dimension.Integer({1, "size"}),
+                                    .stride = dimension.Integer({2, "stride"}),
+                                    .padding_low = dimension.Integer({3, "padding_low"}),
+                                    .padding_high = dimension.Integer({4, "padding_high"}),
+                                    .base_dilation = dimension.Integer({6, "base_dilation"}),
+                                    .window_dilation = dimension.Integer({5, "window_dilation"}),
+                                    .window_reversal = dimension.Bool({7, "window_reversal"})};
+      if (read.size < 0 || read.stride < 1 || read.base_dilation < 1 || read.window_dilation < 1) {
+        dimension.source().Fail(absl::StrCat("a window cannot have size ", read.size, ", stride ",
+                                             read.stride, ", base dilation ", read.base_dilation,
+                                             ", window dilation ", read.window_dilation));
       }
-      return Add(AttributeKey::kIotaDimension, dimensions[0]);
-    }
-    case HloOpcode::kReshape:
-      if (const auto inferred = Integers(message_, Field::kDimensions); inferred.size() == 1) {
-        AddText("inferred_dimension", absl::StrCat(inferred[0]));
-      }
-      return;
-    case HloOpcode::kGetTupleElement:
-      return AddInteger(AttributeKey::kIndex, message_, Field::kTupleIndex);
-    case HloOpcode::kSlice:
-      return ReadSlice();
-    case HloOpcode::kDynamicSlice:
-      return AddIntegers(AttributeKey::kDynamicSliceSizes, message_, Field::kDynamicSliceSizes);
-    case HloOpcode::kPad:
-      return ReadPadding();
-    case HloOpcode::kReduceWindow:
-    case HloOpcode::kSelectAndScatter:
-      return ReadWindow();
-    case HloOpcode::kConvolution:
-      return ReadConvolution();
-    case HloOpcode::kDot:
-    case HloOpcode::kScaledDot:
-      return ReadDot();
-    case HloOpcode::kRaggedDot:
-      return ReadRaggedDot();
-    case HloOpcode::kGather:
-      return ReadGather();
-    case HloOpcode::kScatter:
-      return ReadScatter();
-    case HloOpcode::kCompare:
-      return ReadCompare();
-    case HloOpcode::kFft:
-      return ReadFft();
-    case HloOpcode::kTriangularSolve:
-      return ReadTriangularSolve();
-    case HloOpcode::kCholesky:
-      return message_.Message(
-          Field::kCholeskyOptions, "cholesky_options", [&](const WireMessage& options) {
-            AddFlag(AttributeKey::kLower, options, proto::CholeskyOptions::kLower);
-          });
-    case HloOpcode::kReducePrecision:
-      AddInteger(AttributeKey::kExponentBits, message_, Field::kExponentBits);
-      return AddInteger(AttributeKey::kMantissaBits, message_, Field::kMantissaBits);
-    case HloOpcode::kBatchNormGrad:
-    case HloOpcode::kBatchNormInference:
-    case HloOpcode::kBatchNormTraining:
-      AddText("epsilon", absl::StrCat(message_.Float(Field::kEpsilon)));
-      return AddInteger(AttributeKey::kFeatureIndex, message_, Field::kFeatureIndex);
-    case HloOpcode::kRng:
-      return AddText(AttributeKey::kDistribution,
-                     Name(message_.Integer(Field::kDistribution),
-                          {"rng_invalid", "rng_uniform", "rng_normal"}, "distribution"));
-    case HloOpcode::kRngBitGenerator:
-      return AddText(AttributeKey::kAlgorithm,
-                     Name(message_.Integer(Field::kRngAlgorithm),
-                          {"rng_default", "rng_three_fry", "rng_philox"}, "algorithm"));
-    case HloOpcode::kRngGetAndUpdateState:
-      return AddInteger(AttributeKey::kDelta, message_, Field::kDelta);
-    case HloOpcode::kTopk:
-      AddInteger(AttributeKey::kTopKCount, message_, Field::kK);
-      Add(AttributeKey::kLargest, message_.Bool(Field::kLargest));
-      return AddFlag(AttributeKey::kIsStable, message_, Field::kIsStable);
-    case HloOpcode::kSend:
-    case HloOpcode::kSendDone:
-    case HloOpcode::kRecv:
-    case HloOpcode::kRecvDone:
-      ReadChannel();
-      return AddFlag(AttributeKey::kIsHostTransfer, message_, Field::kIsHostTransfer);
-    case HloOpcode::kAllGather:
-    case HloOpcode::kAllGatherStart:
-    case HloOpcode::kAllReduce:
-    case HloOpcode::kAllReduceStart:
-    case HloOpcode::kAllToAll:
-    case HloOpcode::kRaggedAllToAll:
-    case HloOpcode::kReduceScatter:
-      return ReadCollective();
-    case HloOpcode::kCollectiveBroadcast:
-    case HloOpcode::kCollectiveReduce:
-      ReadCollective();
-      // The operand that says which device is the root has no result.
-      if (static_cast<int64_t>(operands_.size()) > shape_.LeafCount()) {
-        Add(AttributeKey::kHasDynamicRoot, true);
-      }
-      return;
-    case HloOpcode::kCollectivePermute:
-    case HloOpcode::kCollectivePermuteStart:
-      return ReadCollectivePermute();
-    case HloOpcode::kCustomCall:
-      return ReadCustomCall();
-    case HloOpcode::kFusion:
-      return AddWord(AttributeKey::kFusionKind, message_.Bytes(Field::kFusionKind));
-    case HloOpcode::kCopyStart:
-      if (message_.Has(Field::kCrossProgramPrefetchIndex)) {
-        AddText("cross_program_prefetch_index",
-                absl::StrCat(message_.Integer(Field::kCrossProgramPrefetchIndex)));
-      }
-      return;
-    case HloOpcode::kAsyncStart: {
-      const absl::string_view thread = message_.Bytes(Field::kAsyncExecutionThread);
-      if (!thread.empty() && thread != "main") {
-        Add(AttributeKey::kAsyncExecutionThread, arena_.CopyString(thread));
-      }
-      return;
-    }
-    case HloOpcode::kInfeed:
-      if (message_.Has(Field::kInfeedConfig)) {
-        AddText("infeed_config", SpellConfig(message_.Bytes(Field::kInfeedConfig)));
-      }
-      return;
-    case HloOpcode::kOutfeed:
-      message_.Message(Field::kOutfeedShape, "outfeed_shape", [&](const WireMessage& shape) {
-        AddText("outfeed_shape", ReadShapeProto(shape).ToString());
+      window.dimensions.push_back(read);
+    });
+  });
+  return window;
+}
+
+// The rank of an operand or result of a convolution with these dimensions: up to the last of them.
+int64_t RankOf(const WireMessage& message, int64_t first, int64_t second,
+               absl::Span<const int64_t> spatial) {
+  constexpr int64_t kMostLabels = 64;
+  std::vector<int64_t> dimensions(spatial.begin(), spatial.end());
+  dimensions.push_back(first);
+  dimensions.push_back(second);
+  std::sort(dimensions.begin(), dimensions.end());
+  const bool is_distinct =
+      std::adjacent_find(dimensions.begin(), dimensions.end()) == dimensions.end();
+  if (is_distinct && dimensions.front() >= 0 && dimensions.back() < kMostLabels) {
+    return dimensions.back() + 1;
+  }
+  message.source().Fail(absl::StrCat("{", absl::StrJoin(dimensions, ","),
+                                     "} cannot be the dimensions of an operand or result"));
+  return 0;
+}
+
+ConvolutionDimensionNumbers ReadConvolutionDimensions(const WireMessage& message) {
+  ConvolutionDimensionNumbers read;
+  read.input_batch = message.Integer({7, "input_batch_dimension"});
+  read.input_feature = message.Integer({8, "input_feature_dimension"});
+  message.Integers({11, "input_spatial_dimensions"}, &read.input_spatial);
+  read.kernel_input_feature = message.Integer({3, "kernel_input_feature_dimension"});
+  read.kernel_output_feature = message.Integer({4, "kernel_output_feature_dimension"});
+  message.Integers({6, "kernel_spatial_dimensions"}, &read.kernel_spatial);
+  read.output_batch = message.Integer({9, "output_batch_dimension"});
+  read.output_feature = message.Integer({10, "output_feature_dimension"});
+  message.Integers({12, "output_spatial_dimensions"}, &read.output_spatial);
+  // Labels of spatial dimensions are single digits.
+  constexpr size_t kMostSpatial = 10;
+  const size_t spatial = read.input_spatial.size();
+  if (read.kernel_spatial.size() != spatial || read.output_spatial.size() != spatial) {
+    message.source().Fail("there are unequal numbers of spatial dimensions");
+  } else if (spatial > kMostSpatial) {
+    message.source().Fail(
+        absl::StrCat("there are ", spatial, " spatial dimensions, and labels for ", kMostSpatial));
+  }
+  if (message.source().failed()) return read;
+  read.input_rank = RankOf(message, read.input_batch, read.input_feature, read.input_spatial);
+  read.kernel_rank =
+      RankOf(message, read.kernel_input_feature, read.kernel_output_feature, read.kernel_spatial);
+  read.output_rank = RankOf(message, read.output_batch, read.output_feature, read.output_spatial);
+  return read;
+}
+
+// Reads rows of the table.
+class AttributeReader {
+ public:
+  AttributeReader(const ProtoInstruction& instruction, Arena& arena, AttributeList* attributes)
+      : in_(instruction),
+        message_(instruction.message),
+        source_(instruction.message.source()),
+        arena_(arena),
+        attributes_(*attributes) {}
+
+  void Read(const AttributeField& row) {
+    if (!row.fields.empty()) {
+      message_.Message(row.field, [&](const WireMessage& message) {
+        const ProtoInstruction within = {message,      in_.opcode, in_.shape,
+                                         in_.operands, in_.called, in_.references};
+        AttributeReader reader(within, arena_, &attributes_);
+        for (const AttributeField& field : row.fields) reader.Read(field);
       });
-      if (message_.Has(Field::kOutfeedConfig)) {
-        AddText("outfeed_config", SpellConfig(message_.Bytes(Field::kOutfeedConfig)));
+    } else if (row.message_spelling != nullptr) {
+      message_.Message(row.field, [&](const WireMessage& message) {
+        AddText(row, row.message_spelling(message));
+      });
+    } else if (row.condition != nullptr && !row.condition(in_, row.field)) {
+      return;
+    } else if (row.spelling != nullptr) {
+      AddText(row, row.spelling(in_, row.field));
+    } else {
+      ReadValue(row);
+    }
+  }
+
+ private:
+  void Add(const AttributeField& row, const AttributeValue& value) {
+    const bool is_named = row.key == AttributeKey::kOther;
+    attributes_.push_back({row.key, is_named ? row.name : AttributeName(row.key), value});
+  }
+  template <typename T>
+  void AddList(const AttributeField& row, const std::vector<T>& values) {
+    Add(row, arena_.Copy(absl::MakeConstSpan(values)));
+  }
+  template <typename T>
+  void AddOwned(const AttributeField& row, T value) {
+    const T* owned = arena_.New<T>(std::move(value));
+    Add(row, owned);
+  }
+
+  void AddText(const AttributeField& row, const std::string& text);
+  void ReadValue(const AttributeField& row);
+  void ReadInteger(const AttributeField& row);
+  void ReadComputation(const AttributeField& row);
+  void ReadInstructions(const AttributeField& row);
+
+  const ProtoInstruction& in_;
+  const WireMessage& message_;
+  ProtoSource& source_;
+  Arena& arena_;
+  AttributeList& attributes_;
+};
+
+// A text must be one word, string or pair of braces to be read again.
+void AttributeReader::AddText(const AttributeField& row, const std::string& text) {
+  if (text.empty()) return;
+  Lexer lexer(text);
+  absl::string_view unused;
+  if (text.front() == '{' && (!lexer.ReadBraces(&unused) || !lexer.AtEnd())) {
+    source_.Fail(absl::StrCat("'", Shown(text), "' cannot be written as HLO text: ",
+                              lexer.failed() ? lexer.error_message() : "its braces close early"));
+  }
+  Add(row, arena_.CopyString(text));
+}
+
+void AttributeReader::ReadValue(const AttributeField& row) {
+  const ProtoField field = row.field;
+  switch (KindOf(row.key)) {
+    case AttributeKind::kBool:
+      // One with a condition is true where it is written.
+      return Add(row, row.condition != nullptr || message_.Bool(field));
+    case AttributeKind::kInteger:
+      return ReadInteger(row);
+    case AttributeKind::kIntegers: {
+      std::vector<int64_t> values;
+      message_.Integers(field, &values);
+      return AddList(row, values);
+    }
+    case AttributeKind::kText:
+    case AttributeKind::kString:
+      return Add(row, arena_.CopyString(message_.Bytes(field)));
+    case AttributeKind::kWindow:
+      if (Window window = ReadWindow(message_, field); !window.dimensions.empty()) {
+        AddOwned(row, std::move(window));
       }
       return;
-    case HloOpcode::kDomain:
-      return ReadDomain();
-    case HloOpcode::kUnknown:
-      return ReadUnknown();
-    default:
+    case AttributeKind::kDimensionLabels:
+      return message_.Message(field, [&](const WireMessage& numbers) {
+        AddOwned(row, ReadConvolutionDimensions(numbers));
+      });
+    case AttributeKind::kPadding:
+      return AddList(row, ReadPadding(message_, field));
+    case AttributeKind::kSlice:
+      return AddList(row, ReadSlice(message_, field));
+    case AttributeKind::kLiteral: {
+      // Where there is none it was left out when the message was written.
+      Literal value = Literal::Elided(in_.shape);
+      message_.Message(
+          field, [&](const WireMessage& literal) { value = ReadLiteralProto(literal, in_.shape); });
+      return AddOwned(row, std::move(value));
+    }
+    case AttributeKind::kComputation:
+      return ReadComputation(row);
+    case AttributeKind::kComputations:
+      if (!in_.called.empty()) Add(row, arena_.Copy(in_.called));
       return;
+    case AttributeKind::kInstructions:
+      return ReadInstructions(row);
   }
 }
 
-void ProtoAttributeReader::ReadParameter() {
-  AddInteger(AttributeKey::kParameterNumber, message_, Field::kParameterNumber);
-  message_.Message(
-      Field::kParameterReplication, "parameter_replication", [&](const WireMessage& replication) {
-        const std::vector<int64_t> leaves =
-            Integers(replication, proto::ParameterReplication::kReplicatedAtLeafBuffers);
-        if (leaves.empty()) return;
-        AddText("parameter_replication",
-                absl::StrCat("{",
-                             absl::StrJoin(leaves, ",",
-                                           [](std::string* out, int64_t is_replicated) {
-                                             absl::StrAppend(out,
-                                                             is_replicated != 0 ? "true" : "false");
-                                           }),
-                             "}"));
-      });
+void AttributeReader::ReadInteger(const AttributeField& row) {
+  if (row.key != AttributeKey::kIotaDimension) return Add(row, message_.Integer(row.field));
+  // In a list.
+  std::vector<int64_t> dimensions;
+  message_.Integers(row.field, &dimensions);
+  if (dimensions.size() == 1) return Add(row, dimensions[0]);
+  source_.Fail(absl::StrCat("an iota has one dimension, not ", dimensions.size()));
 }
 
-// A constant without its value is one whose value was left out when the message was written.
-void ProtoAttributeReader::ReadConstant() {
-  Literal value = Literal::Elided(shape_);
-  message_.Message(Field::kLiteral, "literal",
-                   [&](const WireMessage& literal) { value = ReadLiteralProto(literal, shape_); });
-  const Literal* owned = arena_.New<Literal>(std::move(value));
-  Add(AttributeKey::kConstantValue, owned);
+void AttributeReader::ReadComputation(const AttributeField& row) {
+  if (in_.called.empty()) return;
+  if (in_.called.size() == row.called.count) return Add(row, in_.called[row.called.position]);
+  source_.Fail(absl::StrCat("a ", OpcodeName(in_.opcode), " calls ", row.called.count,
+                            " computations, not ", in_.called.size()));
 }
 
-void ProtoAttributeReader::ReadScan() {
-  AddDimensions();
-  AddInteger(AttributeKey::kNumCarries, message_, Field::kNumCarries);
-  AddFlag(AttributeKey::kIsReverse, message_, Field::kIsReverse);
-  const int64_t associative = message_.Integer(Field::kIsAssociative);
-  if (associative != 0) {
-    AddText("is_associative", Name(associative, {"unspecified", "true", "false"}, "answer"));
-  }
-}
-
-void ProtoAttributeReader::ReadCompare() {
-  AddWord(AttributeKey::kDirection, message_.Bytes(Field::kComparisonDirection));
-  const absl::string_view type = message_.Bytes(Field::kComparisonType);
-  if (type.empty()) return;
-  const bool is_default = !operands_.empty() && operands_[0]->shape().IsArray() &&
-                          type == DefaultComparisonType(operands_[0]->shape().element_type());
-  if (!is_default) AddWord(AttributeKey::kComparisonType, type);
-}
-
-void ProtoAttributeReader::ReadFft() {
-  AddText(AttributeKey::kFftType,
-          Name(message_.Integer(Field::kFftType), {"FFT", "IFFT", "RFFT", "IRFFT"}, "type of FFT"));
-  AddIntegers(AttributeKey::kFftLength, message_, Field::kFftLength);
-}
-
-void ProtoAttributeReader::ReadTriangularSolve() {
-  message_.Message(
-      Field::kTriangularSolveOptions, "triangular_solve_options", [&](const WireMessage& options) {
-        using Options = proto::TriangularSolveOptions;
-        AddFlag(AttributeKey::kLeftSide, options, Options::kLeftSide);
-        AddFlag(AttributeKey::kLower, options, Options::kLower);
-        AddFlag(AttributeKey::kUnitDiagonal, options, Options::kUnitDiagonal);
-        const int64_t transpose = options.Integer(Options::kTransposeA);
-        if (transpose == 0) return;
-        AddText(AttributeKey::kTransposeA,
-                Name(transpose, {"TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"},
-                     "way to transpose"));
-      });
-}
-
-void ProtoAttributeReader::ReadControlPredecessors() {
+void AttributeReader::ReadInstructions(const AttributeField& row) {
   std::vector<const HloInstruction*> predecessors;
-  message_.ForEachVarint(Field::kControlPredecessorIds, [&](uint64_t id) {
-    const auto found = references_.instructions.find(static_cast<int64_t>(id));
-    if (found == references_.instructions.end()) {
+  message_.ForEachVarint(row.field, [&](uint64_t id) {
+    const auto found = in_.references.instructions.find(static_cast<int64_t>(id));
+    if (found == in_.references.instructions.end()) {
       source_.Fail(absl::StrCat("control predecessor ", id, " does not come before this place"));
       return;
     }
     predecessors.push_back(found->second);
   });
-  if (!predecessors.empty()) Add(AttributeKey::kControlPredecessors, Owned(predecessors));
+  if (!predecessors.empty()) AddList(row, predecessors);
 }
 
-void ProtoAttributeReader::ReadStatistics() {
-  message_.Message(Field::kStatisticsViz, "statistics_viz", [&](const WireMessage& message) {
-    using Statistics = proto::StatisticsViz;
-    if (!message.Has(Statistics::kStatistics)) return;
-    std::string text =
-        absl::StrCat("{visualizing_index=", message.Integer(Statistics::kStatIndexToVisualize));
-    message.Messages(Statistics::kStatistics, "statistics",
-                     [&](const WireMessage& statistic, int64_t) {
-                       absl::StrAppend(&text, ",", statistic.Bytes(proto::Statistic::kStatName),
-                                       "=", statistic.Double(proto::Statistic::kStatVal));
-                     });
-    AddText("statistics", absl::StrCat(text, "}"));
-  });
-}
+}  // namespace
 
-void ProtoAttributeReader::ReadResultAccuracy() {
-  message_.Message(Field::kResultAccuracy, "result_accuracy", [&](const WireMessage& accuracy) {
-    using Accuracy = proto::ResultAccuracy;
-    if (const int64_t mode = accuracy.Integer(Accuracy::kMode); mode != 0) {
-      AddText("result_accuracy",
-              absl::StrCat("{mode=", Name(mode, {"default", "highest"}, "mode"), "}"));
-    }
-    accuracy.Message(Accuracy::kTolerance, "tolerance", [&](const WireMessage& tolerance) {
-      using Tolerance = proto::Tolerance;
-      AddText("result_accuracy",
-              absl::StrCat("{tolerance={atol=", tolerance.Double(Tolerance::kAtol),
-                           ",rtol=", tolerance.Double(Tolerance::kRtol),
-                           ",ulps=", tolerance.Integer(Tolerance::kUlps), "}}"));
-    });
-  });
-}
-
-// What any instruction may have, after what its opcode has.
-void ProtoAttributeReader::ReadCommon() {
-  ReadResultAccuracy();
-  message_.Message(Field::kSharding, "sharding", [&](const WireMessage& sharding) {
-    AddText(AttributeKey::kSharding, SpellSharding(sharding));
-  });
-  message_.Message(
-      Field::kFrontendAttributes, "frontend_attributes", [&](const WireMessage& attributes) {
-        if (!attributes.Has(proto::FrontendAttributes::kMap)) return;
-        AddText(AttributeKey::kFrontendAttributes, SpellFrontendAttributes(attributes));
-      });
-  ReadControlPredecessors();
-  ReadStatistics();
-  message_.Message(Field::kOriginalValue, "original_value", [&](const WireMessage& value) {
-    AddText("origin", SpellOriginalValue(value, shape_));
-  });
-  message_.Message(Field::kMetadata, "metadata", [&](const WireMessage& metadata) {
-    const std::string text = SpellMetadata(metadata);
-    if (!text.empty()) AddText(AttributeKey::kMetadata, text);
-  });
-  absl::string_view config = message_.Bytes(Field::kBackendConfig);
-  message_.Message(Field::kBackendConfigPayload, "backend_config_payload",
-                   [&](const WireMessage& payload) {
-                     if (!payload.Has(proto::Payload::kId)) {
-                       config = payload.Bytes(proto::Payload::kValue);
-                       return;
-                     }
-                     const int64_t id = payload.Integer(proto::Payload::kId);
-                     if (id < 0 || id >= static_cast<int64_t>(references_.payloads.size())) {
-                       source_.Fail(absl::StrCat("the module has no payload ", id));
-                       return;
-                     }
-                     config = references_.payloads[id];
-                   });
-  if (!config.empty()) AddText(AttributeKey::kBackendConfig, SpellConfig(config));
+AttributeList ReadAttributesProto(const ProtoInstruction& instruction, Arena& arena) {
+  AttributeList attributes;
+  AttributeReader reader(instruction, arena, &attributes);
+  for (const uint8_t row : RowsOf(instruction.opcode)) {
+    reader.Read(InstructionFields()[row].field);
+  }
+  return attributes;
 }
 
 }  // namespace xla_indexing::internal

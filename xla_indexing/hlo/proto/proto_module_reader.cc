@@ -13,8 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "xla_indexing/hlo/proto/proto_fields_instruction.h"
-#include "xla_indexing/hlo/proto/proto_fields_module.h"
 #include "xla_indexing/hlo/proto/proto_shape.h"
 #include "xla_indexing/hlo/proto/proto_spelling.h"
 #include "xla_indexing/hlo/text/parts/lexer.h"
@@ -31,13 +29,13 @@ bool IsPlainWord(absl::string_view text) {
 }  // namespace
 
 std::unique_ptr<HloModule> ProtoModuleReader::Read() {
-  module_->SetName(ReadName(message_.Bytes(proto::Module::kName), "the module"));
+  module_->SetName(ReadName(message_.Bytes({1, "name"}), "the module"));
   ReadSchedule();
   ReadHeader();
-  message_.Texts(proto::Module::kPayloads,
+  message_.Texts({22, "payloads"},
                  [&](absl::string_view payload) { references_.payloads.push_back(payload); });
   if (source_.failed()) return nullptr;
-  message_.Messages(proto::Module::kComputations, "computations",
+  message_.Messages({3, "computations"},
                     [&](const WireMessage& computation, int64_t) { ReadComputation(computation); });
   if (!source_.failed()) SetEntry();
   return source_.failed() ? nullptr : std::move(module_);
@@ -69,51 +67,43 @@ void ProtoModuleReader::AddHeaderCount(absl::string_view name, int64_t count) {
 
 // In the order of XLA's text.
 void ProtoModuleReader::ReadHeader() {
-  using Module = proto::Module;
-  if (message_.Has(Module::kSchedule)) AddHeaderAttribute("is_scheduled", "true");
-  message_.Message(Module::kInputOutputAlias, "input_output_alias", [&](const WireMessage& alias) {
+  if (message_.Has({7, "schedule"})) AddHeaderAttribute("is_scheduled", "true");
+  message_.Message({8, "input_output_alias"}, [&](const WireMessage& alias) {
     AddHeaderAttribute("input_output_alias", SpellInputOutputAlias(alias));
   });
-  message_.Message(Module::kBufferDonor, "buffer_donor", [&](const WireMessage& donor) {
+  message_.Message({18, "buffer_donor"}, [&](const WireMessage& donor) {
     AddHeaderAttribute("buffer_donor", SpellBufferDonor(donor));
   });
-  message_.Message(Module::kHostProgramShape, "host_program_shape", [&](const WireMessage& shape) {
+  message_.Message({4, "host_program_shape"}, [&](const WireMessage& shape) {
     AddHeaderAttribute("entry_computation_layout", SpellProgramShape(shape));
   });
   // A compiled module says which devices it runs on.
-  message_.Message(
-      Module::kDeviceAssignment, "device_assignment", [&](const WireMessage& assignment) {
-        using Devices = proto::DeviceAssignment;
-        AddHeaderCount("replica_count", assignment.Integer(Devices::kReplicaCount));
-        AddHeaderCount("num_partitions", assignment.Integer(Devices::kComputationCount));
-      });
-  message_.Message(Module::kFrontendAttributes, "frontend_attributes",
-                   [&](const WireMessage& attributes) {
-                     if (!attributes.Has(proto::FrontendAttributes::kMap)) return;
-                     AddHeaderAttribute("frontend_attributes", SpellFrontendAttributes(attributes));
-                   });
-  message_.Message(Module::kStackFrameIndex, "stack_frame_index", [&](const WireMessage& index) {
+  message_.Message({15, "device_assignment"}, [&](const WireMessage& assignment) {
+    AddHeaderCount("replica_count", assignment.Integer({1, "replica_count"}));
+    AddHeaderCount("num_partitions", assignment.Integer({2, "computation_count"}));
+  });
+  message_.Message({19, "frontend_attributes"}, [&](const WireMessage& attributes) {
+    AddHeaderAttribute("frontend_attributes", SpellFrontendAttributes(attributes));
+  });
+  message_.Message({17, "stack_frame_index"}, [&](const WireMessage& index) {
     module_->SetStackFrameTables(SpellStackFrameTables(index));
   });
 }
 
 void ProtoModuleReader::ReadSchedule() {
-  message_.Message(proto::Module::kSchedule, "schedule", [&](const WireMessage& schedule) {
-    schedule.Messages(
-        proto::Schedule::kSequences, "sequences", [&](const WireMessage& sequence, int64_t) {
-          std::vector<int64_t>& ids = schedule_[sequence.Integer(proto::ScheduleSequences::kKey)];
-          ids.clear();
-          sequence.Message(proto::ScheduleSequences::kValue, "value",
-                           [&](const WireMessage& value) {
-                             value.Integers(proto::InstructionSequence::kInstructionIds, &ids);
-                           });
-        });
+  message_.Message({7, "schedule"}, [&](const WireMessage& schedule) {
+    schedule.Messages({1, "sequences"}, [&](const WireMessage& sequence, int64_t) {
+      std::vector<int64_t>& ids = schedule_[sequence.Integer({1, "key"})];
+      ids.clear();
+      sequence.Message({2, "value"}, [&](const WireMessage& value) {
+        value.Integers({1, "instruction_ids"}, &ids);
+      });
+    });
   });
 }
 
 void ProtoModuleReader::ReadComputation(const WireMessage& message) {
-  using Computation = proto::Computation;
-  const absl::string_view name = ReadName(message.Bytes(Computation::kName), "a computation");
+  const absl::string_view name = ReadName(message.Bytes({1, "name"}), "a computation");
   const ProtoSource::Named named(source_, "computation", name);
   if (source_.failed()) return;
   if (module_->FindComputation(name) != nullptr) {
@@ -121,35 +111,33 @@ void ProtoModuleReader::ReadComputation(const WireMessage& message) {
     return;
   }
   HloComputation* computation = module_->AddComputation(name);
-  if (const absl::string_view thread = message.Bytes(Computation::kExecutionThread);
+  if (const absl::string_view thread = message.Bytes({8, "execution_thread"});
       !thread.empty() && thread != "main") {
     computation->SetExecutionThread(thread);
   }
   references_.instructions.clear();
   ReadInstructions(message, computation);
   if (source_.failed()) return;
-  const auto root = references_.instructions.find(message.Integer(Computation::kRootId));
+  const auto root = references_.instructions.find(message.Integer({6, "root_id"}));
   if (root == references_.instructions.end()) {
-    source_.Fail(absl::StrCat("there is no instruction ", message.Integer(Computation::kRootId),
+    source_.Fail(absl::StrCat("there is no instruction ", message.Integer({6, "root_id"}),
                               ", which should be the root"));
     return;
   }
   computation->SetRoot(root->second);
   CheckParameters(*computation);
-  const int64_t id = message.Integer(Computation::kId);
+  const int64_t id = message.Integer({5, "id"});
   if (!references_.computations.emplace(id, computation).second) {
     source_.Fail(absl::StrCat("there is another computation of the id ", id));
   }
 }
 
 void ProtoModuleReader::ReadInstructions(const WireMessage& message, HloComputation* computation) {
-  using Computation = proto::Computation;
-  const auto schedule = schedule_.find(message.Integer(Computation::kId));
+  const auto schedule = schedule_.find(message.Integer({5, "id"}));
   if (schedule == schedule_.end()) {
-    message.Messages(Computation::kInstructions, "instructions",
-                     [&](const WireMessage& instruction, int64_t) {
-                       ReadInstruction(instruction, computation);
-                     });
+    message.Messages({2, "instructions"}, [&](const WireMessage& instruction, int64_t) {
+      ReadInstruction(instruction, computation);
+    });
     return;
   }
   // Where the instruction of each id stands, and its position in the message.
@@ -158,13 +146,12 @@ void ProtoModuleReader::ReadInstructions(const WireMessage& message, HloComputat
     int64_t position = 0;
   };
   absl::flat_hash_map<int64_t, Place> places;
-  message.Messages(Computation::kInstructions, "instructions",
-                   [&](const WireMessage& instruction, int64_t i) {
-                     const int64_t id = instruction.Integer(proto::Instruction::kId);
-                     if (!places.emplace(id, Place{instruction.bytes(), i}).second) {
-                       source_.Fail(absl::StrCat("there is another instruction of the id ", id));
-                     }
-                   });
+  message.Messages({2, "instructions"}, [&](const WireMessage& instruction, int64_t i) {
+    const int64_t id = instruction.Integer({35, "id"});
+    if (!places.emplace(id, Place{instruction.bytes(), i}).second) {
+      source_.Fail(absl::StrCat("there is another instruction of the id ", id));
+    }
+  });
   if (source_.failed()) return;
   const std::vector<int64_t>& ids = schedule->second;
   if (ids.size() != places.size()) {
@@ -186,17 +173,16 @@ void ProtoModuleReader::ReadInstructions(const WireMessage& message, HloComputat
 }
 
 void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputation* computation) {
-  using Instruction = proto::Instruction;
-  const absl::string_view name = ReadName(message.Bytes(Instruction::kName), "an instruction");
+  const absl::string_view name = ReadName(message.Bytes({1, "name"}), "an instruction");
   const ProtoSource::Named named(source_, "instruction", name);
-  const absl::string_view spelling = message.Bytes(Instruction::kOpcode);
+  const absl::string_view spelling = message.Bytes({2, "opcode"});
   const HloOpcode opcode = OpcodeFromName(spelling).value_or(HloOpcode::kUnknown);
   if (opcode == HloOpcode::kUnknown && (!IsPlainWord(spelling) || AsyncStepFromName(spelling))) {
     source_.Fail(absl::StrCat("expected an opcode, found '", Shown(spelling), "'"));
   }
   const Shape* shape = ReadInternedShape(message);
   absl::InlinedVector<const HloInstruction*, 4> operands;
-  message.ForEachVarint(Instruction::kOperandIds, [&](uint64_t id) {
+  message.ForEachVarint({36, "operand_ids"}, [&](uint64_t id) {
     const auto operand = references_.instructions.find(static_cast<int64_t>(id));
     if (operand == references_.instructions.end()) {
       source_.Fail(absl::StrCat("operand ", operands.size(), " is instruction ", id,
@@ -216,13 +202,21 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
     source_.Fail("there is another instruction of this name in its computation");
     return;
   }
-  const AttributeList attributes =
-      ProtoAttributeReader({message, opcode, *shape, operands}, references_, module_->arena())
-          .Read();
+  std::vector<const HloComputation*> called;
+  message.ForEachVarint({38, "called_computation_ids"}, [&](uint64_t id) {
+    const auto found = references_.computations.find(static_cast<int64_t>(id));
+    if (found == references_.computations.end()) {
+      source_.Fail(absl::StrCat("computation ", id, ", which this calls, does not come before it"));
+      return;
+    }
+    called.push_back(found->second);
+  });
+  const AttributeList attributes = ReadAttributesProto(
+      {message, opcode, *shape, operands, called, references_}, module_->arena());
   if (source_.failed()) return;
   HloInstruction* instruction = computation->AddInstruction(opcode, name, *shape, operands);
   instruction->SetOwnedAttributes(attributes);
-  const int64_t id = message.Integer(Instruction::kId);
+  const int64_t id = message.Integer({35, "id"});
   if (!references_.instructions.emplace(id, instruction).second) {
     source_.Fail(absl::StrCat("there is another instruction of the id ", id));
   }
@@ -236,7 +230,7 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
 // A module has the same few shapes again and again.
 const Shape* ProtoModuleReader::ReadInternedShape(const WireMessage& instruction) {
   const Shape* shape = nullptr;
-  instruction.Message(proto::Instruction::kShape, "shape", [&](const WireMessage& message) {
+  instruction.Message({3, "shape"}, [&](const WireMessage& message) {
     const auto [found, is_new] = shapes_by_bytes_.try_emplace(message.bytes(), nullptr);
     if (is_new) found->second = module_->InternShape(ReadShapeProto(message));
     shape = found->second;
@@ -254,12 +248,12 @@ void ProtoModuleReader::CheckParameters(const HloComputation& computation) {
 }
 
 void ProtoModuleReader::SetEntry() {
-  const int64_t id = message_.Integer(proto::Module::kEntryComputationId);
+  const int64_t id = message_.Integer({6, "entry_computation_id"});
   const auto by_id = references_.computations.find(id);
   const HloComputation* entry =
       by_id != references_.computations.end()
           ? by_id->second
-          : module_->FindComputation(message_.Bytes(proto::Module::kEntryComputationName));
+          : module_->FindComputation(message_.Bytes({2, "entry_computation_name"}));
   if (entry == nullptr) {
     source_.Fail(absl::StrCat("there is no computation ", id, ", which should be the entry"));
     return;

@@ -8,7 +8,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "xla_indexing/hlo/proto/proto_fields_module.h"
 #include "xla_indexing/hlo/proto/proto_module_reader.h"
 #include "xla_indexing/hlo/proto/wire_format.h"
 #include "xla_indexing/hlo/verify/verifier.h"
@@ -19,7 +18,6 @@ namespace {
 using internal::ProtoModuleReader;
 using internal::ProtoSource;
 using internal::WireMessage;
-namespace proto = internal::proto;
 
 constexpr size_t kMaxMessageBytes = size_t{1} << 31;
 // The key of field 1 where its value has a length.
@@ -49,9 +47,9 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadHloModuleProto(absl::string_view 
   std::unique_ptr<HloModule> module;
   const WireMessage message(bytes, source);
   // The first field of an HloModuleProto is its name, in which there is no line feed.
-  const absl::string_view first = message.Bytes(proto::Hlo::kHloModule);
+  const absl::string_view first = message.Bytes({1, "hlo_module"});
   if (!first.empty() && first.front() == kFirstKey) {
-    message.Message(proto::Hlo::kHloModule, "hlo_module", [&](const WireMessage& of_module) {
+    message.Message({1, "hlo_module"}, [&](const WireMessage& of_module) {
       module = ProtoModuleReader(of_module).Read();
     });
   } else if (!source.failed()) {

@@ -9,7 +9,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
-#include "xla_indexing/hlo/proto/proto_fields_shape.h"
+#include "xla_indexing/hlo/proto/primitive_types.h"
 #include "xla_indexing/hlo/text/parts/parse_shape.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/layout.h"
@@ -17,59 +17,16 @@
 namespace xla_indexing::internal {
 namespace {
 
-// The number that PrimitiveType has for an element type.
-struct NumberedType {
-  int64_t number;
-  ElementType type;
-};
-
-constexpr NumberedType kNumberedTypes[] = {
-    {1, ElementType::kPred},
-    {2, ElementType::kS8},
-    {3, ElementType::kS16},
-    {4, ElementType::kS32},
-    {5, ElementType::kS64},
-    {6, ElementType::kU8},
-    {7, ElementType::kU16},
-    {8, ElementType::kU32},
-    {9, ElementType::kU64},
-    {10, ElementType::kF16},
-    {11, ElementType::kF32},
-    {12, ElementType::kF64},
-    {13, ElementType::kTuple},
-    {14, ElementType::kOpaque},
-    {15, ElementType::kC64},
-    {16, ElementType::kBF16},
-    {17, ElementType::kToken},
-    {18, ElementType::kC128},
-    {19, ElementType::kF8E5M2},
-    {20, ElementType::kF8E4M3FN},
-    {21, ElementType::kS4},
-    {22, ElementType::kU4},
-    {23, ElementType::kF8E4M3B11FNUZ},
-    {24, ElementType::kF8E5M2FNUZ},
-    {25, ElementType::kF8E4M3FNUZ},
-    {26, ElementType::kS2},
-    {27, ElementType::kU2},
-    {28, ElementType::kF8E4M3},
-    {29, ElementType::kF8E3M4},
-    {30, ElementType::kS1},
-    {31, ElementType::kU1},
-    {32, ElementType::kF4E2M1FN},
-    {33, ElementType::kF8E8M0FNU},
-    {34, ElementType::kBuffer},
-};
-
 std::optional<ElementType> TypeOfNumber(int64_t number) {
-  for (const NumberedType& numbered : kNumberedTypes) {
-    if (numbered.number == number) return numbered.type;
+  for (const PrimitiveType& primitive : kPrimitiveTypes) {
+    if (primitive.number == number) return primitive.type;
   }
   return std::nullopt;
 }
 
 // The type in a field that is absent where there is none.
-ElementType OptionalType(const WireMessage& message, uint32_t number) {
-  const int64_t value = message.Integer(number);
+ElementType OptionalType(const WireMessage& message, ProtoField field) {
+  const int64_t value = message.Integer(field);
   if (value == 0) return ElementType::kTuple;
   const std::optional<ElementType> type = TypeOfNumber(value);
   if (!type.has_value() || !IsArrayType(*type)) {
@@ -82,9 +39,9 @@ ElementType OptionalType(const WireMessage& message, uint32_t number) {
 // `C+~`: the levels of a sparse layout; empty where all are dense.
 std::string DimLevels(const WireMessage& message) {
   absl::InlinedVector<int64_t, 6> types, unique, ordered;
-  message.Integers(proto::Layout::kDimLevelTypes, &types);
-  message.Integers(proto::Layout::kDimUnique, &unique);
-  message.Integers(proto::Layout::kDimOrdered, &ordered);
+  message.Integers({9, "dim_level_types"}, &types);
+  message.Integers({13, "dim_unique"}, &unique);
+  message.Integers({14, "dim_ordered"}, &ordered);
   constexpr char kLevels[] = {'D', 'C', 'S', 'H'};
   std::string text;
   bool is_dense = true;
@@ -104,44 +61,43 @@ std::string DimLevels(const WireMessage& message) {
 
 Layout ReadLayoutProto(const WireMessage& message) {
   Layout layout;
-  message.Integers(proto::Layout::kMinorToMajor, &layout.minor_to_major);
+  message.Integers({1, "minor_to_major"}, &layout.minor_to_major);
   layout.dim_levels = DimLevels(message);
-  message.Messages(proto::Layout::kTiles, "tiles", [&](const WireMessage& tile, int64_t) {
+  message.Messages({6, "tiles"}, [&](const WireMessage& tile, int64_t) {
     Tile& read = layout.tiles.emplace_back();
-    tile.Integers(proto::Tile::kDimensions, &read.dimensions);
+    tile.Integers({1, "dimensions"}, &read.dimensions);
     for (const int64_t size : read.dimensions) {
       if (size < 0 && size != Tile::kCombineDimension) {
         tile.source().Fail(absl::StrCat("the size of a tile is ", size));
       }
     }
   });
-  if (const int64_t alignment = message.Integer(proto::Layout::kTailPaddingAlignmentInElements);
+  if (const int64_t alignment = message.Integer({16, "tail_padding_alignment_in_elements"});
       alignment != 0) {
     layout.tail_padding_alignment = alignment;
   }
-  layout.index_type = OptionalType(message, proto::Layout::kIndexPrimitiveType);
-  layout.pointer_type = OptionalType(message, proto::Layout::kPointerPrimitiveType);
-  layout.element_size_in_bits = message.Integer(proto::Layout::kElementSizeInBits);
-  layout.memory_space = message.Integer(proto::Layout::kMemorySpace);
-  message.Messages(proto::Layout::kSplitConfigs, "split_configs",
-                   [&](const WireMessage& split, int64_t) {
-                     SplitConfig& read = layout.split_configs.emplace_back();
-                     read.dimension = split.Integer(proto::SplitConfig::kDimension);
-                     split.Integers(proto::SplitConfig::kSplitIndices, &read.split_indices);
-                     if (read.split_indices.empty()) split.source().Fail("there are no indices");
-                   });
-  message.Message(proto::Layout::kPhysicalShape, "physical_shape", [&](const WireMessage& shape) {
+  layout.index_type = OptionalType(message, {11, "index_primitive_type"});
+  layout.pointer_type = OptionalType(message, {12, "pointer_primitive_type"});
+  layout.element_size_in_bits = message.Integer({7, "element_size_in_bits"});
+  layout.memory_space = message.Integer({8, "memory_space"});
+  message.Messages({17, "split_configs"}, [&](const WireMessage& split, int64_t) {
+    SplitConfig& read = layout.split_configs.emplace_back();
+    read.dimension = split.Integer({1, "dimension"});
+    split.Integers({2, "split_indices"}, &read.split_indices);
+    if (read.split_indices.empty()) split.source().Fail("there are no indices");
+  });
+  message.Message({10, "physical_shape"}, [&](const WireMessage& shape) {
     layout.physical_shape = std::make_shared<const Shape>(ReadShapeProto(shape));
   });
   layout.dynamic_shape_metadata_prefix_bytes =
-      message.Integer(proto::Layout::kDynamicShapeMetadataPrefixBytes);
+      message.Integer({15, "dynamic_shape_metadata_prefix_bytes"});
   return layout;
 }
 
 void ReadDimensionsProto(const WireMessage& message, Shape* shape) {
   absl::InlinedVector<int64_t, 6> sizes, dynamic;
-  message.Integers(proto::Shape::kDimensions, &sizes);
-  message.Integers(proto::Shape::kIsDynamicDimension, &dynamic);
+  message.Integers({3, "dimensions"}, &sizes);
+  message.Integers({6, "is_dynamic_dimension"}, &dynamic);
   for (size_t i = 0; i < sizes.size(); ++i) {
     const bool is_dynamic = i < dynamic.size() && dynamic[i] != 0;
     if (sizes[i] < 0 && !(is_dynamic && sizes[i] == Shape::kUnboundedSize)) {
@@ -156,7 +112,7 @@ void ReadDimensionsProto(const WireMessage& message, Shape* shape) {
 
 Shape ReadShapeProto(const WireMessage& message) {
   ProtoSource& source = message.source();
-  const int64_t number = message.Integer(proto::Shape::kElementType);
+  const int64_t number = message.Integer({2, "element_type"});
   const std::optional<ElementType> type = TypeOfNumber(number);
   if (!type.has_value()) {
     source.Fail(absl::StrCat("no element type has the number ", number));
@@ -164,9 +120,9 @@ Shape ReadShapeProto(const WireMessage& message) {
   }
   if (*type == ElementType::kTuple || *type == ElementType::kBuffer) {
     std::vector<Shape> elements;
-    message.Messages(
-        proto::Shape::kTupleShapes, "tuple_shapes",
-        [&](const WireMessage& element, int64_t) { elements.push_back(ReadShapeProto(element)); });
+    message.Messages({4, "tuple_shapes"}, [&](const WireMessage& element, int64_t) {
+      elements.push_back(ReadShapeProto(element));
+    });
     if (source.failed()) return Shape();
     if (*type == ElementType::kTuple) return Shape::Tuple(std::move(elements));
     if (elements.size() == 1 && elements[0].IsArray()) return Shape::Buffer(std::move(elements[0]));
@@ -184,7 +140,7 @@ Shape ReadShapeProto(const WireMessage& message) {
       return Shape();
     }
   }
-  message.Message(proto::Shape::kLayout, "layout", [&](const WireMessage& of_layout) {
+  message.Message({5, "layout"}, [&](const WireMessage& of_layout) {
     Layout layout = ReadLayoutProto(of_layout);
     if (!IsPermutation(layout.minor_to_major, shape.rank())) {
       source.Fail(absl::StrCat("this layout is no permutation of the ", shape.rank(),

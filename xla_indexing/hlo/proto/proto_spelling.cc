@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -11,11 +12,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/devices/device_lists.h"
-#include "xla_indexing/hlo/proto/proto_fields_device.h"
-#include "xla_indexing/hlo/proto/proto_fields_instruction.h"
-#include "xla_indexing/hlo/proto/proto_fields_module.h"
 #include "xla_indexing/hlo/proto/proto_shape.h"
 #include "xla_indexing/hlo/text/parts/lexer.h"
+#include "xla_indexing/hlo/text/parts/parse_metadata.h"
 #include "xla_indexing/hlo/types/shape.h"
 
 namespace xla_indexing::internal {
@@ -30,18 +29,19 @@ std::string Quoted(absl::string_view value) {
 // A name in single quotes, as axes have it.
 std::string AxisName(absl::string_view name) { return absl::StrCat("'", absl::CEscape(name), "'"); }
 
-std::string Joined(const WireMessage& message, uint32_t number) {
+// The integers of a repeated field, with commas between them.
+std::string Joined(const WireMessage& message, ProtoField field) {
   IntegerVector values;
-  message.Integers(number, &values);
+  message.Integers(field, &values);
   return absl::StrJoin(values, ",");
 }
 
-std::string Braced(const WireMessage& message, uint32_t number) {
-  return absl::StrCat("{", Joined(message, number), "}");
+std::string Braced(const WireMessage& message, ProtoField field) {
+  return absl::StrCat("{", Joined(message, field), "}");
 }
 
 // `<=[2,4]T(1,0)`.
-std::string IotaOrderText(const WireMessage& message, uint32_t sizes, uint32_t permutation) {
+std::string IotaOrderText(const WireMessage& message, ProtoField sizes, ProtoField permutation) {
   IntegerVector dimensions;
   message.Integers(permutation, &dimensions);
   // A list of one dimension has one order.
@@ -50,210 +50,132 @@ std::string IotaOrderText(const WireMessage& message, uint32_t sizes, uint32_t p
       dimensions.size() > 1 ? absl::StrCat("T(", absl::StrJoin(dimensions, ","), ")") : "");
 }
 
-// Adds `name=value` after a space.
-void AddWord(absl::string_view name, absl::string_view value, std::string* text) {
-  absl::StrAppend(text, text->empty() ? "" : " ", name, "=", value);
-}
-
-struct MetadataField {
-  absl::string_view name;
-  uint32_t number;
-  bool is_text;
-};
-
-constexpr MetadataField kMetadataFields[] = {
-    {"op_type", proto::OpMetadata::kOpType, true},
-    {"op_name", proto::OpMetadata::kOpName, true},
-    {"source_file", proto::OpMetadata::kSourceFile, true},
-    {"source_line", proto::OpMetadata::kSourceLine, false},
-    {"source_end_line", proto::OpMetadata::kSourceEndLine, false},
-    {"source_column", proto::OpMetadata::kSourceColumn, false},
-    {"source_end_column", proto::OpMetadata::kSourceEndColumn, false},
-    {"profile_type", proto::OpMetadata::kProfileType, false},
-    {"deduplicated_name", proto::OpMetadata::kDeduplicatedName, true},
-    {"scheduling_name", proto::OpMetadata::kSchedulingName, true},
-    {"stack_frame_id", proto::OpMetadata::kStackFrameId, false},
-};
-
 // The axes of a mesh: `['x'=2,'y'=4]`, and the order of its devices where it has one.
 struct SpelledMesh {
   std::vector<std::string> axes;
   std::string text;
 };
 
-SpelledMesh SpellMesh(const WireMessage& mesh) {
+// The mesh in a field.
+SpelledMesh SpellMesh(const WireMessage& message, ProtoField field) {
   SpelledMesh spelled;
-  std::vector<std::string> sizes;
-  mesh.Messages(proto::Mesh::kAxes, "axes", [&](const WireMessage& axis, int64_t) {
-    spelled.axes.push_back(AxisName(axis.Bytes(proto::MeshAxis::kName)));
-    sizes.push_back(absl::StrCat(spelled.axes.back(), "=", axis.Integer(proto::MeshAxis::kSize)));
-  });
-  spelled.text = absl::StrCat("[", absl::StrJoin(sizes, ","), "]");
-  IntegerVector devices;
-  mesh.Integers(proto::Mesh::kDeviceIds, &devices);
-  if (mesh.Has(proto::Mesh::kIotaTransform)) {
-    mesh.Message(proto::Mesh::kIotaTransform, "iota_transform", [&](const WireMessage& order) {
-      std::string text = IotaOrderText(order, proto::IotaTransform::kReshapeDims,
-                                       proto::IotaTransform::kTransposePerm);
-      absl::StrAppend(&spelled.text, ", device_ids=(", text.substr(2), ")");
+  message.Message(field, [&](const WireMessage& mesh) {
+    const std::string axes = SpellEach(mesh, {1, "axes"}, ",", [&](const WireMessage& axis) {
+      spelled.axes.push_back(AxisName(axis.Bytes({1, "name"})));
+      return absl::StrCat(spelled.axes.back(), "=", axis.Integer({2, "size"}));
     });
-  } else if (!devices.empty()) {
-    absl::StrAppend(&spelled.text, ", device_ids=(", absl::StrJoin(devices, ","), ")");
-  }
+    spelled.text = absl::StrCat("[", axes, "]");
+    std::string devices = Joined(mesh, {2, "device_ids"});
+    mesh.Message({3, "iota_transform"}, [&](const WireMessage& order) {
+      devices = IotaOrderText(order, {1, "reshape_dims"}, {2, "transpose_perm"}).substr(2);
+    });
+    if (!devices.empty()) absl::StrAppend(&spelled.text, ", device_ids=(", devices, ")");
+  });
   return spelled;
 }
 
 // `{'x', 'y':(2)2}`, the axes in a repeated field.
-std::string SpellAxes(const WireMessage& message, uint32_t number, const SpelledMesh& mesh) {
-  std::vector<std::string> axes;
-  message.Messages(number, "axes", [&](const WireMessage& axis, int64_t) {
-    const int64_t index = axis.Integer(proto::AxisRef::kMeshAxisIndex);
+std::string SpellAxes(const WireMessage& message, ProtoField field, const SpelledMesh& mesh) {
+  const std::string axes = SpellEach(message, field, ", ", [&](const WireMessage& axis) {
+    const int64_t index = axis.Integer({1, "mesh_axis_index"});
     if (index < 0 || index >= static_cast<int64_t>(mesh.axes.size())) {
       axis.source().Fail(absl::StrCat("the mesh has no axis ", index));
-      return;
+      return std::string();
     }
-    std::string& text = axes.emplace_back(mesh.axes[index]);
-    axis.Message(proto::AxisRef::kSubAxisInfo, "sub_axis_info", [&](const WireMessage& part) {
-      absl::StrAppend(&text, ":(", part.Integer(proto::SubAxis::kPreSize), ")",
-                      part.Integer(proto::SubAxis::kSize));
+    std::string text = mesh.axes[index];
+    axis.Message({2, "sub_axis_info"}, [&](const WireMessage& part) {
+      absl::StrAppend(&text, ":(", part.Integer({1, "pre_size"}), ")", part.Integer({2, "size"}));
     });
+    return text;
   });
-  return absl::StrCat("{", absl::StrJoin(axes, ", "), "}");
+  return absl::StrCat("{", axes, "}");
 }
 
 // ` metadata={..}` of one, ` metadata={{..}, {..}}` of several.
-std::string ShardingMetadata(const WireMessage& message, uint32_t number) {
-  std::vector<std::string> all;
-  message.Messages(number, "metadata", [&](const WireMessage& metadata, int64_t) {
+std::string ShardingMetadata(const WireMessage& message, ProtoField field) {
+  int64_t count = 0;
+  const std::string all = SpellEach(message, field, ", ", [&](const WireMessage& metadata) {
+    ++count;
     const std::string text = SpellMetadata(metadata);
-    all.push_back(text.empty() ? "{}" : text);
+    return text.empty() ? "{}" : text;
   });
-  if (all.empty()) return "";
-  if (all.size() == 1) return absl::StrCat(" metadata=", all[0]);
-  return absl::StrCat(" metadata={", absl::StrJoin(all, ", "), "}");
+  if (count == 0) return "";
+  return count == 1 ? absl::StrCat(" metadata=", all) : absl::StrCat(" metadata={", all, "}");
 }
 
 std::string SpellNamedSharding(const WireMessage& message) {
-  using Named = proto::NamedSharding;
-  SpelledMesh mesh;
-  message.Message(Named::kMesh, "mesh", [&](const WireMessage& m) { mesh = SpellMesh(m); });
-  std::vector<std::string> dimensions;
-  message.Messages(Named::kDimShardings, "dim_shardings",
-                   [&](const WireMessage& dimension, int64_t) {
-                     std::string text = SpellAxes(dimension, proto::DimensionSharding::kAxes, mesh);
-                     if (!dimension.Bool(proto::DimensionSharding::kIsClosed)) {
-                       // `{'x', ?}`: more axes may be added.
-                       text.pop_back();
-                       absl::StrAppend(&text, text.size() > 1 ? ", ?}" : "?}");
-                     }
-                     dimensions.push_back(std::move(text));
-                   });
-  std::string text = absl::StrCat("{mesh", mesh.text, ", [", absl::StrJoin(dimensions, ", "), "]");
-  struct Role {
-    uint32_t number;
-    absl::string_view name;
+  const SpelledMesh mesh = SpellMesh(message, {2, "mesh"});
+  const std::string dimensions =
+      SpellEach(message, {3, "dim_shardings"}, ", ", [&](const WireMessage& dimension) {
+        std::string text = SpellAxes(dimension, {1, "axes"}, mesh);
+        if (dimension.Bool({2, "is_closed"})) return text;
+        // `{'x', ?}`: more axes may be added.
+        text.pop_back();
+        return absl::StrCat(text, text.size() > 1 ? ", ?}" : "?}");
+      });
+  std::string text = absl::StrCat("{mesh", mesh.text, ", [", dimensions, "]");
+  const auto add_axes = [&](absl::string_view role, ProtoField field) {
+    if (!message.Has(field)) return;
+    absl::StrAppend(&text, ", ", role, "=", SpellAxes(message, field, mesh));
   };
-  for (const Role& role :
-       {Role{Named::kReplicatedAxes, "replicated"}, Role{Named::kUnreducedAxes, "unreduced"},
-        Role{Named::kManualAxes, "manual"}}) {
-    if (!message.Has(role.number)) continue;
-    absl::StrAppend(&text, ", ", role.name, "=", SpellAxes(message, role.number, mesh));
-  }
-  return absl::StrCat(text, ShardingMetadata(message, Named::kMetadata), "}");
+  add_axes("replicated", {4, "replicated_axes"});
+  add_axes("unreduced", {5, "unreduced_axes"});
+  add_axes("manual", {7, "manual_axes"});
+  return absl::StrCat(text, ShardingMetadata(message, {6, "metadata"}), "}");
 }
 
 // OpSharding::Type.
-enum ShardingType : int64_t {
-  kReplicated = 0,
-  kMaximal = 1,
-  kTupleOfShardings = 2,
-  kTiled = 3,
-  kManual = 4,
-  kUnknown = 5,
-  kUnreduced = 6,
-};
+enum ShardingType : int64_t { kReplicated = 0, kMaximal = 1, kTuple = 2, kTiled = 3 };
 
 // What an element is called that is not tiled.
 absl::string_view ShardingTypeName(int64_t type) {
-  switch (type) {
-    case kReplicated:
-      return "replicated";
-    case kMaximal:
-      return "maximal";
-    case kManual:
-      return "manual";
-    case kUnknown:
-      return "unknown";
-    case kUnreduced:
-      return "unreduced";
-    default:
-      return "";
-  }
+  constexpr absl::string_view kNames[] = {"replicated", "maximal", "",         "",
+                                          "manual",     "unknown", "unreduced"};
+  return type >= 0 && type < static_cast<int64_t>(std::size(kNames)) ? kNames[type] : "";
 }
 
 std::string SpellTiles(const WireMessage& message) {
-  using Sharding = proto::OpSharding;
-  std::string text =
-      absl::StrCat("devices=[", Joined(message, Sharding::kTileAssignmentDimensions), "]");
-  if (message.Has(Sharding::kIotaReshapeDims)) {
-    absl::StrAppend(
-        &text, IotaOrderText(message, Sharding::kIotaReshapeDims, Sharding::kIotaTransposePerm));
-  } else {
-    absl::StrAppend(&text, Joined(message, Sharding::kTileAssignmentDevices));
-  }
+  std::string text = absl::StrCat(
+      "devices=[", Joined(message, {3, "tile_assignment_dimensions"}), "]",
+      message.Has({9, "iota_reshape_dims"})
+          ? IotaOrderText(message, {9, "iota_reshape_dims"}, {10, "iota_transpose_perm"})
+          : Joined(message, {4, "tile_assignment_devices"}));
   IntegerVector last;
-  message.Integers(Sharding::kLastTileDims, &last);
-  const bool replicates = message.Bool(Sharding::kReplicateOnLastTileDim) ||
-                          (last.size() == 1 && last[0] == kReplicated);
-  if (replicates) {
-    absl::StrAppend(&text, " last_tile_dim_replicate");
-  } else if (!last.empty()) {
-    absl::StrAppend(&text, " last_tile_dims={",
-                    absl::StrJoin(last, ", ",
-                                  [&](std::string* out, int64_t type) {
-                                    const absl::string_view name = ShardingTypeName(type);
-                                    if (name.empty()) message.source().Fail("no type of sharding");
-                                    absl::StrAppend(out, name);
-                                  }),
-                    "}");
+  message.Integers({8, "last_tile_dims"}, &last);
+  if (message.Bool({6, "replicate_on_last_tile_dim"}) ||
+      (last.size() == 1 && last[0] == kReplicated)) {
+    return absl::StrCat(text, " last_tile_dim_replicate");
   }
-  return text;
+  if (last.empty()) return text;
+  const auto append_name = [&](std::string* out, int64_t type) {
+    const absl::string_view name = ShardingTypeName(type);
+    if (name.empty()) message.source().Fail("no type of sharding");
+    absl::StrAppend(out, name);
+  };
+  return absl::StrCat(text, " last_tile_dims={", absl::StrJoin(last, ", ", append_name), "}");
 }
 
 std::string SpellShardingElement(const WireMessage& message) {
-  using Sharding = proto::OpSharding;
   std::string named;
-  message.Message(Sharding::kNamedSharding, "named_sharding",
+  message.Message({14, "named_sharding"},
                   [&](const WireMessage& m) { named = SpellNamedSharding(m); });
   if (!named.empty()) return named;
-  const int64_t type = message.Integer(Sharding::kType);
-  if (type == kTupleOfShardings) {
-    std::vector<std::string> elements;
-    message.Messages(Sharding::kTupleShardings, "tuple_shardings",
-                     [&](const WireMessage& element, int64_t) {
-                       elements.push_back(SpellShardingElement(element));
-                     });
-    return absl::StrCat("{", absl::StrJoin(elements, ", "), "}");
+  const int64_t type = message.Integer({1, "type"});
+  if (type == kTuple) {
+    return absl::StrCat("{", SpellEach(message, {5, "tuple_shardings"}, ", ", SpellShardingElement),
+                        "}");
   }
   std::string text = type == kTiled ? SpellTiles(message) : std::string(ShardingTypeName(type));
   if (text.empty()) message.source().Fail(absl::StrCat("no sharding has the type ", type));
   if (type == kMaximal) {
-    absl::StrAppend(&text, " device=", Joined(message, Sharding::kTileAssignmentDevices));
+    absl::StrAppend(&text, " device=", Joined(message, {4, "tile_assignment_devices"}));
   }
-  if (message.Bool(Sharding::kIsShardGroup)) {
+  if (message.Bool({11, "is_shard_group"})) {
     absl::StrAppend(&text,
-                    message.Integer(Sharding::kShardGroupType) == 0 ? " shard_as " : " shard_like ",
-                    message.Integer(Sharding::kShardGroupId));
+                    message.Integer({13, "shard_group_type"}) == 0 ? " shard_as " : " shard_like ",
+                    message.Integer({12, "shard_group_id"}));
   }
-  return absl::StrCat("{", text, ShardingMetadata(message, Sharding::kMetadata), "}");
-}
-
-std::string SpellGroups(const WireMessage& message, uint32_t number) {
-  std::vector<std::string> groups;
-  message.Messages(number, "replica_groups", [&](const WireMessage& group, int64_t) {
-    groups.push_back(Braced(group, proto::ReplicaGroup::kReplicaIds));
-  });
-  return absl::StrCat("{", absl::StrJoin(groups, ","), "}");
+  return absl::StrCat("{", text, ShardingMetadata(message, {7, "metadata"}), "}");
 }
 
 // The spelling of where each array of a result comes from, by its index.
@@ -282,16 +204,18 @@ void AppendOriginalArrays(const OriginalArrays& arrays, const Shape& shape, Inte
 
 std::string SpellMetadata(const WireMessage& op_metadata) {
   std::string text;
-  for (const MetadataField& field : kMetadataFields) {
-    if (field.number == proto::OpMetadata::kProfileType) {
-      const std::string types = Joined(op_metadata, field.number);
-      if (!types.empty()) AddWord(field.name, absl::StrCat("{", types, "}"), &text);
-    } else if (field.is_text) {
-      const absl::string_view value = op_metadata.Bytes(field.number);
-      if (!value.empty()) AddWord(field.name, Quoted(value), &text);
-    } else if (const int64_t value = op_metadata.Integer(field.number); value != 0) {
-      AddWord(field.name, absl::StrCat(value), &text);
+  for (const MetadataField& known : kMetadataFields) {
+    const ProtoField field = {known.number, known.name};
+    std::string value;
+    if (known.text != nullptr) {
+      if (const auto bytes = op_metadata.Bytes(field); !bytes.empty()) value = Quoted(bytes);
+    } else if (known.integer != nullptr) {
+      if (const int64_t number = op_metadata.Integer(field); number != 0)
+        value = absl::StrCat(number);
+    } else if (const std::string list = Joined(op_metadata, field); !list.empty()) {
+      value = absl::StrCat("{", list, "}");
     }
+    if (!value.empty()) absl::StrAppend(&text, text.empty() ? "" : " ", known.name, "=", value);
   }
   return text.empty() ? "" : absl::StrCat("{", text, "}");
 }
@@ -307,30 +231,27 @@ std::string SpellSharding(const WireMessage& op_sharding) {
 }
 
 std::string SpellReplicaGroups(const WireMessage& instruction) {
-  using Instruction = proto::Instruction;
+  const auto spell_lists = [](const WireMessage& message, ProtoField field) {
+    return absl::StrCat(
+        "{",
+        SpellEach(message, field, ",",
+                  [](const WireMessage& group) { return Braced(group, {1, "replica_ids"}); }),
+        "}");
+  };
   // Messages of older versions have the list itself.
-  std::string text = SpellGroups(instruction, Instruction::kReplicaGroups);
-  instruction.Message(Instruction::kCollectiveDeviceList, "collective_device_list",
-                      [&](const WireMessage& list) {
-                        text = SpellGroups(list, proto::CollectiveDeviceList::kReplicaGroups);
-                      });
-  instruction.Message(Instruction::kIotaCollectiveDeviceList, "iota_collective_device_list",
-                      [&](const WireMessage& list) {
-                        using Iota = proto::IotaReplicaGroupList;
-                        text = absl::StrCat(
-                            "[", list.Integer(Iota::kNumReplicaGroups), ",",
-                            list.Integer(Iota::kNumDevicesPerGroup), "]",
-                            IotaOrderText(list, Iota::kIotaReshapeDims, Iota::kIotaTransposePerm));
-                      });
-  instruction.Message(Instruction::kMeshAxesReplicaGroupList, "mesh_axes_replica_group_list",
-                      [&](const WireMessage& list) {
-                        SpelledMesh mesh;
-                        list.Message(proto::MeshAxesReplicaGroupList::kMesh, "mesh",
-                                     [&](const WireMessage& m) { mesh = SpellMesh(m); });
-                        text = absl::StrCat(
-                            "mesh", mesh.text, " ",
-                            SpellAxes(list, proto::MeshAxesReplicaGroupList::kAxes, mesh));
-                      });
+  std::string text = spell_lists(instruction, {49, "replica_groups"});
+  instruction.Message({87, "collective_device_list"}, [&](const WireMessage& list) {
+    text = spell_lists(list, {1, "replica_groups"});
+  });
+  instruction.Message({92, "iota_collective_device_list"}, [&](const WireMessage& list) {
+    text = absl::StrCat("[", list.Integer({1, "num_replica_groups"}), ",",
+                        list.Integer({2, "num_devices_per_group"}), "]",
+                        IotaOrderText(list, {3, "iota_reshape_dims"}, {4, "iota_transpose_perm"}));
+  });
+  instruction.Message({93, "mesh_axes_replica_group_list"}, [&](const WireMessage& list) {
+    const SpelledMesh mesh = SpellMesh(list, {1, "mesh"});
+    text = absl::StrCat("mesh", mesh.text, " ", SpellAxes(list, {2, "axes"}, mesh));
+  });
   if (instruction.source().failed()) return text;
   if (const auto groups = ParseReplicaGroups(text); !groups.ok()) {
     instruction.source().Fail(groups.status().message());
@@ -339,14 +260,14 @@ std::string SpellReplicaGroups(const WireMessage& instruction) {
 }
 
 std::string SpellSourceTargetPairs(const WireMessage& instruction) {
-  std::vector<std::string> pairs;
-  instruction.Messages(
-      proto::Instruction::kSourceTargetPairs, "source_target_pairs",
-      [&](const WireMessage& pair, int64_t) {
-        pairs.push_back(absl::StrCat("{", pair.Integer(proto::SourceTarget::kSource), ",",
-                                     pair.Integer(proto::SourceTarget::kTarget), "}"));
-      });
-  std::string text = absl::StrCat("{", absl::StrJoin(pairs, ","), "}");
+  std::string text =
+      absl::StrCat("{",
+                   SpellEach(instruction, {52, "source_target_pairs"}, ",",
+                             [](const WireMessage& pair) {
+                               return absl::StrCat("{", pair.Integer({1, "source"}), ",",
+                                                   pair.Integer({2, "target"}), "}");
+                             }),
+                   "}");
   if (instruction.source().failed()) return text;
   if (const auto parsed = ParseSourceTargetPairs(text); !parsed.ok()) {
     instruction.source().Fail(parsed.status().message());
@@ -355,16 +276,13 @@ std::string SpellSourceTargetPairs(const WireMessage& instruction) {
 }
 
 std::string SpellOutputToOperandAliasing(const WireMessage& instruction) {
-  std::vector<std::string> pairs;
-  instruction.Messages(
-      proto::Instruction::kOutputOperandAliasing, "output_operand_aliasing",
-      [&](const WireMessage& pair, int64_t) {
-        using Aliasing = proto::OutputOperandAliasing;
-        pairs.push_back(absl::StrCat(Braced(pair, Aliasing::kOutputShapeIndex), ": (",
-                                     pair.Integer(Aliasing::kOperandIndex), ", ",
-                                     Braced(pair, Aliasing::kOperandShapeIndex), ")"));
+  const std::string pairs =
+      SpellEach(instruction, {74, "output_operand_aliasing"}, ", ", [](const WireMessage& pair) {
+        return absl::StrCat(Braced(pair, {1, "output_shape_index"}), ": (",
+                            pair.Integer({2, "operand_index"}), ", ",
+                            Braced(pair, {3, "operand_shape_index"}), ")");
       });
-  return absl::StrCat("{", absl::StrJoin(pairs, ", "), "}");
+  return absl::StrCat("{", pairs, "}");
 }
 
 std::string SpellConfig(absl::string_view config) {
@@ -376,33 +294,27 @@ std::string SpellConfig(absl::string_view config) {
 }
 
 std::string SpellFrontendAttributes(const WireMessage& frontend_attributes) {
+  if (!frontend_attributes.Has({1, "map"})) return "";
   // The last of several values for one name counts.
   std::map<absl::string_view, absl::string_view> sorted;
-  frontend_attributes.Messages(
-      proto::FrontendAttributes::kMap, "map", [&](const WireMessage& entry, int64_t) {
-        sorted[entry.Bytes(proto::MapEntry::kKey)] = entry.Bytes(proto::MapEntry::kValue);
-      });
-  return absl::StrCat("{",
-                      absl::StrJoin(sorted, ",",
-                                    [](std::string* out, const auto& entry) {
-                                      absl::StrAppend(out, entry.first, "=",
-                                                      SpellConfig(entry.second));
-                                    }),
-                      "}");
+  frontend_attributes.Messages({1, "map"}, [&](const WireMessage& entry, int64_t) {
+    sorted[entry.Bytes({1, "key"})] = entry.Bytes({2, "value"});
+  });
+  const auto append = [](std::string* out, const auto& entry) {
+    absl::StrAppend(out, entry.first, "=", SpellConfig(entry.second));
+  };
+  return absl::StrCat("{", absl::StrJoin(sorted, ",", append), "}");
 }
 
 std::string SpellOriginalValue(const WireMessage& original_value, const Shape& shape) {
-  using Value = proto::OriginalValue;
-  if (original_value.Bool(Value::kIsSyntheticCall)) return "{[synthetic_call]}";
+  if (original_value.Bool({2, "is_synthetic_call"})) return "{[synthetic_call]}";
   OriginalArrays arrays;
-  original_value.Messages(Value::kElements, "elements", [&](const WireMessage& element, int64_t) {
-    using Element = proto::OriginalValueElement;
+  original_value.Messages({1, "elements"}, [&](const WireMessage& element, int64_t) {
     IntegerVector index;
-    element.Integers(Element::kShapeIndex, &index);
-    element.Message(Element::kOriginalArray, "original_array", [&](const WireMessage& array) {
-      using Array = proto::OriginalArray;
-      const std::string within = Joined(array, Array::kShapeIndex);
-      arrays[index] = absl::StrCat("{", Quoted(array.Bytes(Array::kInstructionName)),
+    element.Integers({1, "shape_index"}, &index);
+    element.Message({2, "original_array"}, [&](const WireMessage& array) {
+      const std::string within = Joined(array, {2, "shape_index"});
+      arrays[index] = absl::StrCat("{", Quoted(array.Bytes({1, "instruction_name"})),
                                    within.empty() ? "" : absl::StrCat(" {", within, "}"), "}");
     });
   });
@@ -413,80 +325,68 @@ std::string SpellOriginalValue(const WireMessage& original_value, const Shape& s
 }
 
 std::string SpellInputOutputAlias(const WireMessage& input_output_alias) {
-  std::vector<std::string> entries;
-  input_output_alias.Messages(
-      proto::InputOutputAlias::kEntries, "entries", [&](const WireMessage& entry, int64_t) {
-        using Entry = proto::AliasEntry;
+  const std::string entries =
+      SpellEach(input_output_alias, {1, "entries"}, ", ", [](const WireMessage& entry) {
         constexpr int64_t kMustAlias = 2;
-        entries.push_back(absl::StrCat(
-            Braced(entry, Entry::kOutputShapeIndex), ": (", entry.Integer(Entry::kParameterNumber),
-            ", ", Braced(entry, Entry::kParameterShapeIndex),
-            entry.Integer(Entry::kKind) == kMustAlias ? ", must-alias" : ", may-alias", ")"));
+        return absl::StrCat(
+            Braced(entry, {1, "output_shape_index"}), ": (", entry.Integer({2, "parameter_number"}),
+            ", ", Braced(entry, {3, "parameter_shape_index"}),
+            entry.Integer({4, "kind"}) == kMustAlias ? ", must-alias" : ", may-alias", ")");
       });
-  return entries.empty() ? "" : absl::StrCat("{ ", absl::StrJoin(entries, ", "), " }");
+  return entries.empty() ? "" : absl::StrCat("{ ", entries, " }");
 }
 
 std::string SpellBufferDonor(const WireMessage& buffer_donor) {
-  std::vector<std::string> entries;
-  buffer_donor.Messages(
-      proto::BufferDonor::kEntries, "entries", [&](const WireMessage& entry, int64_t) {
-        using Entry = proto::BufferDonorEntry;
-        entries.push_back(absl::StrCat("(", entry.Integer(Entry::kParameterNumber), ", ",
-                                       Braced(entry, Entry::kParameterShapeIndex), ")"));
+  const std::string entries =
+      SpellEach(buffer_donor, {1, "entries"}, ", ", [](const WireMessage& entry) {
+        return absl::StrCat("(", entry.Integer({1, "parameter_number"}), ", ",
+                            Braced(entry, {2, "parameter_shape_index"}), ")");
       });
-  return entries.empty() ? "" : absl::StrCat("{ ", absl::StrJoin(entries, ", "), " }");
+  return entries.empty() ? "" : absl::StrCat("{ ", entries, " }");
 }
 
+std::string SpellShape(const WireMessage& shape) { return ReadShapeProto(shape).ToString(); }
+
 std::string SpellProgramShape(const WireMessage& program_shape) {
-  std::string text = "{(";
-  program_shape.Messages(proto::ProgramShape::kParameters, "parameters",
-                         [&](const WireMessage& parameter, int64_t i) {
-                           if (i > 0) text += ", ";
-                           ReadShapeProto(parameter).AppendTo(&text);
-                         });
-  text += ")->";
+  std::string text =
+      absl::StrCat("{(", SpellEach(program_shape, {1, "parameters"}, ", ", SpellShape), ")->");
   Shape result;
-  program_shape.Message(proto::ProgramShape::kResult, "result",
+  program_shape.Message({2, "result"},
                         [&](const WireMessage& shape) { result = ReadShapeProto(shape); });
   result.AppendTo(&text);
   return absl::StrCat(text, "}");
 }
 
 std::string SpellStackFrameTables(const WireMessage& stack_frame_index) {
-  using Index = proto::StackFrameIndex;
-  if (!stack_frame_index.Has(Index::kStackFrames)) return "";
+  if (!stack_frame_index.Has({4, "stack_frames"})) return "";
   std::string text;
-  const auto names = [&](absl::string_view table, uint32_t number) {
+  const auto add_names = [&](absl::string_view table, ProtoField field) {
     absl::StrAppend(&text, table, "\n");
     int64_t id = 0;
-    stack_frame_index.Texts(number, [&](absl::string_view name) {
+    stack_frame_index.Texts(field, [&](absl::string_view name) {
       absl::StrAppend(&text, ++id, " ", Quoted(name), "\n");
     });
     text += "\n";
   };
-  names("FileNames", Index::kFileNames);
-  names("FunctionNames", Index::kFunctionNames);
+  add_names("FileNames", {1, "file_names"});
+  add_names("FunctionNames", {2, "function_names"});
   text += "FileLocations\n";
-  stack_frame_index.Messages(
-      Index::kFileLocations, "file_locations", [&](const WireMessage& location, int64_t i) {
-        using Location = proto::FileLocation;
-        absl::StrAppend(&text, i + 1, " {file_name_id=", location.Integer(Location::kFileNameId),
-                        " function_name_id=", location.Integer(Location::kFunctionNameId));
-        absl::StrAppend(&text, " line=", location.Integer(Location::kLine),
-                        " end_line=", location.Integer(Location::kEndLine),
-                        " column=", location.Integer(Location::kColumn),
-                        " end_column=", location.Integer(Location::kEndColumn), "}\n");
-      });
+  stack_frame_index.Messages({3, "file_locations"}, [&](const WireMessage& location, int64_t i) {
+    absl::StrAppend(&text, i + 1);
+    for (const LocationField& field : kLocationFields) {
+      absl::StrAppend(&text, &field == kLocationFields ? " {" : " ", field.name, "=",
+                      location.Integer({field.number, field.name}));
+    }
+    text += "}\n";
+  });
   text += "\nStackFrames";
-  stack_frame_index.Messages(
-      Index::kStackFrames, "stack_frames", [&](const WireMessage& frame, int64_t i) {
-        using Frame = proto::StackFrame;
-        const int64_t parent = frame.Integer(Frame::kParentFrameId);
-        // Text counts parents from 1 where there is none.
-        absl::StrAppend(&text, "\n", i + 1,
-                        " {file_location_id=", frame.Integer(Frame::kFileLocationId),
-                        " parent_frame_id=", parent < INT32_MAX ? parent + 1 : 0, "}");
-      });
+  stack_frame_index.Messages({4, "stack_frames"}, [&](const WireMessage& frame, int64_t i) {
+    const int64_t parent = frame.Integer({2, "parent_frame_id"});
+    // Text counts parents from 1 where there is none.
+    absl::StrAppend(&text, "\n", i + 1,
+                    " {file_location_id=", frame.Integer({1, "file_location_id"}),
+                    " parent_frame_id=", parent < INT32_MAX ? parent + 1 : 0, "}");
+  });
   return text;
 }
 

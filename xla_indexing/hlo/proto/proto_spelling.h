@@ -5,13 +5,26 @@
 #ifndef XLA_INDEXING_HLO_PROTO_PROTO_SPELLING_H_
 #define XLA_INDEXING_HLO_PROTO_PROTO_SPELLING_H_
 
+#include <cstdint>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/proto/wire_format.h"
 #include "xla_indexing/hlo/types/shape.h"
 
 namespace xla_indexing::internal {
+
+// What `spell(const WireMessage&)` gives for each message of a repeated field, with `separator` between.
+template <typename Spell>
+std::string SpellEach(const WireMessage& message, ProtoField field, absl::string_view separator,
+                      Spell spell) {
+  std::string text;
+  message.Messages(field, [&](const WireMessage& element, int64_t i) {
+    absl::StrAppend(&text, i > 0 ? separator : "", spell(element));
+  });
+  return text;
+}
 
 // `{op_name="jit(f)/add" stack_frame_id=3}`; empty where there is nothing in it.
 std::string SpellMetadata(const WireMessage& op_metadata);
@@ -29,7 +42,7 @@ std::string SpellSourceTargetPairs(const WireMessage& instruction);
 // `{{0}: (1, {})}`: which part of the result is which part of an operand.
 std::string SpellOutputToOperandAliasing(const WireMessage& instruction);
 
-// `{a="1",b={c=2}}`, sorted by name.
+// `{a="1",b={c=2}}`, sorted by name; empty where there is nothing in it.
 std::string SpellFrontendAttributes(const WireMessage& frontend_attributes);
 
 // A dictionary as it is, everything else as a string: `{"a":[1]}`, `"opaque"`.
@@ -43,6 +56,9 @@ std::string SpellInputOutputAlias(const WireMessage& input_output_alias);
 
 // `{ (0, {1}) }`; empty where there is nothing in it.
 std::string SpellBufferDonor(const WireMessage& buffer_donor);
+
+// `f32[4]{0}`.
+std::string SpellShape(const WireMessage& shape);
 
 // `{(f32[4]{0}, s32[])->f32[4]{0}}`.
 std::string SpellProgramShape(const WireMessage& program_shape);

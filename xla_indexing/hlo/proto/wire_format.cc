@@ -144,15 +144,15 @@ WireMessage::WireMessage(absl::string_view bytes, ProtoSource& source)
   }
 }
 
-const WireField* WireMessage::Find(uint32_t number) const {
+const WireField* WireMessage::Find(ProtoField wanted) const {
   for (auto field = fields_.rbegin(); field != fields_.rend(); ++field) {
-    if (field->number == number) return &*field;
+    if (field->number == wanted.number) return &*field;
   }
   return nullptr;
 }
 
-const WireField* WireMessage::FindBytes(uint32_t number) const {
-  const WireField* field = Find(number);
+const WireField* WireMessage::FindBytes(ProtoField wanted) const {
+  const WireField* field = Find(wanted);
   return field != nullptr && CheckIsBytes(*field) ? field : nullptr;
 }
 
@@ -166,8 +166,8 @@ bool WireMessage::FailType(const WireField& field) const {
                                    static_cast<int>(field.type)));
 }
 
-int64_t WireMessage::Integer(uint32_t number) const {
-  const WireField* field = Find(number);
+int64_t WireMessage::Integer(ProtoField wanted) const {
+  const WireField* field = Find(wanted);
   if (field == nullptr) return 0;
   if (field->type != WireType::kVarint) {
     FailType(*field);
@@ -176,8 +176,8 @@ int64_t WireMessage::Integer(uint32_t number) const {
   return static_cast<int64_t>(field->value);
 }
 
-uint64_t WireMessage::Fixed(uint32_t number, WireType type) const {
-  const WireField* field = Find(number);
+uint64_t WireMessage::Fixed(ProtoField wanted, WireType type) const {
+  const WireField* field = Find(wanted);
   if (field == nullptr) return 0;
   if (field->type != type) {
     FailType(*field);
@@ -186,16 +186,16 @@ uint64_t WireMessage::Fixed(uint32_t number, WireType type) const {
   return field->value;
 }
 
-float WireMessage::Float(uint32_t number) const {
-  return std::bit_cast<float>(static_cast<uint32_t>(Fixed(number, WireType::kFixed32)));
+float WireMessage::Float(ProtoField wanted) const {
+  return std::bit_cast<float>(static_cast<uint32_t>(Fixed(wanted, WireType::kFixed32)));
 }
 
-double WireMessage::Double(uint32_t number) const {
-  return std::bit_cast<double>(Fixed(number, WireType::kFixed64));
+double WireMessage::Double(ProtoField wanted) const {
+  return std::bit_cast<double>(Fixed(wanted, WireType::kFixed64));
 }
 
-absl::string_view WireMessage::Bytes(uint32_t number) const {
-  const WireField* field = FindBytes(number);
+absl::string_view WireMessage::Bytes(ProtoField wanted) const {
+  const WireField* field = FindBytes(wanted);
   return field == nullptr ? absl::string_view() : field->bytes;
 }
 

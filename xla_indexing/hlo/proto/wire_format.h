@@ -17,12 +17,16 @@
 // need not be checked. Memory is taken for what is there, never on the word of a length: a field's
 // length is bounded by the message around it. Messages are nested no deeper than kMaxParseDepth.
 //
+// A field is asked for by its number, and its name beside it says what is read; there is no other list
+// of fields. Messages and fields are those of xla/service/hlo.proto and xla/xla_data.proto, as the
+// library of jaxlib 0.10.2 describes them to itself; numbers of fields never change.
+//
 // Example: the bytes 08 96 01 12 02 68 69 are field 1, the varint 150, and field 2, "hi".
 //
 //   ProtoSource source(bytes, "HloModuleProto");
 //   const WireMessage message(bytes, source);
-//   message.Integer(1);  // 150
-//   message.Bytes(2);    // "hi"
+//   message.Integer({1, "id"});  // 150
+//   message.Bytes({2, "name"});  // "hi"
 //
 // Source: the encoding of protocol buffers, protobuf.dev/programming-guides/encoding.
 
@@ -106,6 +110,12 @@ class ProtoSource {
   std::string error_;
 };
 
+// A field of a message, by its number.
+struct ProtoField {
+  uint32_t number = 0;
+  const char* name = "";  // Where errors are found in a message that it holds; a literal.
+};
+
 // What a field's value is.
 enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
@@ -126,62 +136,63 @@ class WireMessage {
   absl::string_view bytes() const { return bytes_; }
   absl::Span<const WireField> fields() const { return fields_; }
 
-  bool Has(uint32_t number) const { return Find(number) != nullptr; }
+  bool Has(ProtoField wanted) const { return Find(wanted) != nullptr; }
   // An integer, an enumerator or a bool; 0 where absent.
-  int64_t Integer(uint32_t number) const;
-  bool Bool(uint32_t number) const { return Integer(number) != 0; }
-  float Float(uint32_t number) const;
-  double Double(uint32_t number) const;
+  int64_t Integer(ProtoField wanted) const;
+  bool Bool(ProtoField wanted) const { return Integer(wanted) != 0; }
+  float Float(ProtoField wanted) const;
+  double Double(ProtoField wanted) const;
   // Text or bytes; empty where absent.
-  absl::string_view Bytes(uint32_t number) const;
+  absl::string_view Bytes(ProtoField wanted) const;
 
   // The numbers of a repeated field of integers, enumerators or bools.
   template <typename Values>
-  void Integers(uint32_t number, Values* values) const {
-    ForEachVarint(number, [&](uint64_t value) {
+  void Integers(ProtoField wanted, Values* values) const {
+    ForEachVarint(wanted, [&](uint64_t value) {
       values->push_back(static_cast<typename Values::value_type>(value));
     });
   }
   template <typename Visit>
-  void ForEachVarint(uint32_t number, Visit visit) const;
+  void ForEachVarint(ProtoField wanted, Visit visit) const;
   // The bits of the numbers of a repeated field of floats (of 4 bytes) or doubles (of 8).
   template <typename Visit>
-  void ForEachFixed(uint32_t number, size_t size, Visit visit) const;
+  void ForEachFixed(ProtoField wanted, size_t size, Visit visit) const;
 
   // Calls `read(const WireMessage&)` for the message in a field, if it is there.
   template <typename Read>
-  void Message(uint32_t number, const char* name, Read read) const {
-    const WireField* field = FindBytes(number);
-    if (field != nullptr) ReadInScope(*field, name, ProtoSource::Scope::kNoIndex, read);
+  void Message(ProtoField wanted, Read read) const {
+    const WireField* field = FindBytes(wanted);
+    if (field != nullptr) ReadInScope(*field, wanted.name, ProtoSource::Scope::kNoIndex, read);
   }
   // Calls `read(const WireMessage&, int64_t index)` for each message of a repeated field, until one
   // fails.
   template <typename Read>
-  void Messages(uint32_t number, const char* name, Read read) const {
+  void Messages(ProtoField wanted, Read read) const {
     int64_t index = 0;
     for (const WireField& field : fields_) {
-      if (field.number != number || !CheckIsBytes(field)) continue;
-      ReadInScope(field, name, index, [&](const WireMessage& message) { read(message, index); });
+      if (field.number != wanted.number || !CheckIsBytes(field)) continue;
+      ReadInScope(field, wanted.name, index,
+                  [&](const WireMessage& message) { read(message, index); });
       if (source_.failed()) return;
       ++index;
     }
   }
   // Calls `read(absl::string_view)` for each text of a repeated field.
   template <typename Read>
-  void Texts(uint32_t number, Read read) const {
+  void Texts(ProtoField wanted, Read read) const {
     for (const WireField& field : fields_) {
-      if (field.number == number && CheckIsBytes(field)) read(field.bytes);
+      if (field.number == wanted.number && CheckIsBytes(field)) read(field.bytes);
     }
   }
 
  private:
   // The last field of that number; null if there is none.
-  const WireField* Find(uint32_t number) const;
+  const WireField* Find(ProtoField wanted) const;
   // The same, of a field that must have bytes.
-  const WireField* FindBytes(uint32_t number) const;
+  const WireField* FindBytes(ProtoField wanted) const;
   bool CheckIsBytes(const WireField& field) const;
   // The bits of a field that must have 4 or 8 bytes; 0 where absent.
-  uint64_t Fixed(uint32_t number, WireType type) const;
+  uint64_t Fixed(ProtoField wanted, WireType type) const;
   bool FailType(const WireField& field) const;
 
   template <typename Read>
@@ -206,9 +217,9 @@ std::string Shown(absl::string_view bytes);
 uint64_t LittleEndian(const char* bytes, size_t size);
 
 template <typename Visit>
-void WireMessage::ForEachVarint(uint32_t number, Visit visit) const {
+void WireMessage::ForEachVarint(ProtoField wanted, Visit visit) const {
   for (const WireField& field : fields_) {
-    if (field.number != number) continue;
+    if (field.number != wanted.number) continue;
     if (field.type == WireType::kVarint) {
       visit(field.value);
     } else if (field.type == WireType::kBytes) {
@@ -228,10 +239,10 @@ void WireMessage::ForEachVarint(uint32_t number, Visit visit) const {
 }
 
 template <typename Visit>
-void WireMessage::ForEachFixed(uint32_t number, size_t size, Visit visit) const {
+void WireMessage::ForEachFixed(ProtoField wanted, size_t size, Visit visit) const {
   const WireType type = size == 4 ? WireType::kFixed32 : WireType::kFixed64;
   for (const WireField& field : fields_) {
-    if (field.number != number) continue;
+    if (field.number != wanted.number) continue;
     if (field.type == type) {
       visit(field.value);
     } else if (field.type != WireType::kBytes) {

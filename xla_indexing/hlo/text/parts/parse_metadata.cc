@@ -47,16 +47,9 @@ void ForEachWord(absl::string_view text, Visit visit) {
   }
 }
 
-// Stores a number where `name` is `wanted`.
-void StoreIf(absl::string_view wanted, absl::string_view name, absl::string_view value,
-             int64_t* number) {
-  int64_t read = 0;
-  if (name == wanted && absl::SimpleAtoi(value, &read)) *number = read;
-}
-
-void StoreIf(absl::string_view wanted, absl::string_view name, absl::string_view value,
-             std::string* text) {
-  if (name == wanted) *text = Unescaped(value);
+// The number that a value is; as it was where it is none.
+void StoreNumber(absl::string_view value, int64_t* number) {
+  if (int64_t read = 0; absl::SimpleAtoi(value, &read)) *number = read;
 }
 
 template <typename Map>
@@ -70,16 +63,11 @@ std::string TextAt(const Map& map, int64_t number) {
 OpMetadata ParseMetadata(absl::string_view text) {
   OpMetadata metadata;
   ForEachWord(text, [&](absl::string_view name, absl::string_view value) {
-    StoreIf("op_type", name, value, &metadata.op_type);
-    StoreIf("op_name", name, value, &metadata.op_name);
-    StoreIf("source_file", name, value, &metadata.source_file);
-    StoreIf("source_line", name, value, &metadata.source_line);
-    StoreIf("source_end_line", name, value, &metadata.source_end_line);
-    StoreIf("source_column", name, value, &metadata.source_column);
-    StoreIf("source_end_column", name, value, &metadata.source_end_column);
-    StoreIf("deduplicated_name", name, value, &metadata.deduplicated_name);
-    StoreIf("scheduling_name", name, value, &metadata.scheduling_name);
-    StoreIf("stack_frame_id", name, value, &metadata.stack_frame_id);
+    for (const MetadataField& field : kMetadataFields) {
+      if (field.name != name) continue;
+      if (field.text != nullptr) metadata.*field.text = Unescaped(value);
+      if (field.integer != nullptr) StoreNumber(value, &(metadata.*field.integer));
+    }
   });
   return metadata;
 }
@@ -91,21 +79,18 @@ void StackFrameTables::ReadEntry(absl::string_view table, int64_t number, absl::
   } else if (table == "FunctionNames") {
     tables->functions[number] = Unescaped(text);
   } else if (table == "FileLocations") {
-    Location& location = tables->locations[number];
+    FileLocation& location = tables->locations[number];
     ForEachWord(text, [&](absl::string_view name, absl::string_view value) {
-      StoreIf("file_name_id", name, value, &location.file);
-      StoreIf("function_name_id", name, value, &location.function);
-      StoreIf("line", name, value, &location.line);
-      StoreIf("end_line", name, value, &location.end_line);
-      StoreIf("column", name, value, &location.column);
-      StoreIf("end_column", name, value, &location.end_column);
+      for (const LocationField& field : kLocationFields) {
+        if (field.name == name) StoreNumber(value, &(location.*field.integer));
+      }
     });
   } else if (table == "StackFrames") {
     Frame& frame = tables->frames[number];
     int64_t parent = 0;
     ForEachWord(text, [&](absl::string_view name, absl::string_view value) {
-      StoreIf("file_location_id", name, value, &frame.location);
-      StoreIf("parent_frame_id", name, value, &parent);
+      if (name == "file_location_id") StoreNumber(value, &frame.location);
+      if (name == "parent_frame_id") StoreNumber(value, &parent);
     });
     // One less than what is written; and a caller comes before what it calls, so that no frame
     // calls itself.
@@ -139,7 +124,7 @@ std::vector<SourceFrame> StackFrameTables::FramesFrom(int64_t id) const {
     SourceFrame& read = frames.emplace_back();
     const auto found = tables.locations.find(frame->second.location);
     if (found == tables.locations.end()) continue;
-    const Location& location = found->second;
+    const FileLocation& location = found->second;
     read = {.file = TextAt(tables.files, location.file),
             .function = TextAt(tables.functions, location.function),
             .line = location.line,

@@ -17,6 +17,53 @@
 
 namespace xla_indexing::internal {
 
+// A field of metadata: its name in text, the number of the message OpMetadata's field, and where it is
+// kept; nowhere what nobody asks for, a list of integers.
+struct MetadataField {
+  const char* name;
+  uint32_t number;
+  std::string OpMetadata::* text = nullptr;
+  int64_t OpMetadata::* integer = nullptr;
+};
+
+// In the order of the text.
+inline constexpr MetadataField kMetadataFields[] = {
+    {"op_type", 1, &OpMetadata::op_type},
+    {"op_name", 2, &OpMetadata::op_name},
+    {"source_file", 3, &OpMetadata::source_file},
+    {"source_line", 4, nullptr, &OpMetadata::source_line},
+    {"source_end_line", 17, nullptr, &OpMetadata::source_end_line},
+    {"source_column", 18, nullptr, &OpMetadata::source_column},
+    {"source_end_column", 19, nullptr, &OpMetadata::source_end_column},
+    {"profile_type", 5},
+    {"deduplicated_name", 12, &OpMetadata::deduplicated_name},
+    {"scheduling_name", 16, &OpMetadata::scheduling_name},
+    {"stack_frame_id", 15, nullptr, &OpMetadata::stack_frame_id},
+};
+
+// An entry of the table FileLocations.
+struct FileLocation {
+  int64_t file = 0;
+  int64_t function = 0;
+  int64_t line = 0;
+  int64_t end_line = 0;
+  int64_t column = 0;
+  int64_t end_column = 0;
+};
+
+// The same of an entry: a number that a message FileLocation has.
+struct LocationField {
+  const char* name;
+  uint32_t number;
+  int64_t FileLocation::* integer;
+};
+
+inline constexpr LocationField kLocationFields[] = {
+    {"file_name_id", 1, &FileLocation::file}, {"function_name_id", 2, &FileLocation::function},
+    {"line", 3, &FileLocation::line},         {"end_line", 5, &FileLocation::end_line},
+    {"column", 4, &FileLocation::column},     {"end_column", 6, &FileLocation::end_column},
+};
+
 // What `{op_name="jit(f)/add" stack_frame_id=3}` says.
 OpMetadata ParseMetadata(absl::string_view text);
 
@@ -38,20 +85,12 @@ class StackFrameTables {
     int64_t location = 0;
     int64_t parent = 0;
   };
-  struct Location {
-    int64_t file = 0;
-    int64_t function = 0;
-    int64_t line = 0;
-    int64_t end_line = 0;
-    int64_t column = 0;
-    int64_t end_column = 0;
-  };
 
   // By the numbers that the text gives them.
   struct Tables {
     absl::flat_hash_map<int64_t, std::string> files;
     absl::flat_hash_map<int64_t, std::string> functions;
-    absl::flat_hash_map<int64_t, Location> locations;
+    absl::flat_hash_map<int64_t, FileLocation> locations;
     absl::flat_hash_map<int64_t, Frame> frames;
   };
 
