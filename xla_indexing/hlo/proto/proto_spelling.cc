@@ -204,20 +204,23 @@ void AppendOriginalArrays(const OriginalArrays& arrays, const Shape& shape, Inte
 
 std::string SpellMetadata(const WireMessage& op_metadata) {
   std::string text;
-  for (const MetadataField& known : kMetadataFields) {
-    const ProtoField field = {known.number, known.name};
-    std::string value;
-    if (known.text != nullptr) {
-      if (const auto bytes = op_metadata.Bytes(field); !bytes.empty()) value = Quoted(bytes);
-    } else if (known.integer != nullptr) {
-      if (const int64_t number = op_metadata.Integer(field); number != 0)
-        value = absl::StrCat(number);
+  const auto add = [&](const char* name, const auto&... value) {
+    absl::StrAppend(&text, text.empty() ? "{" : " ", name, "=", value...);
+  };
+  for (const auto& [name, number, kept_text, kept_integer] : kMetadataFields) {
+    const ProtoField field = {number, name};
+    if (!op_metadata.Has(field)) continue;
+    if (kept_text != nullptr) {
+      const absl::string_view value = op_metadata.Bytes(field);
+      if (!value.empty()) add(name, Quoted(value));
+    } else if (kept_integer != nullptr) {
+      if (const int64_t value = op_metadata.Integer(field); value != 0) add(name, value);
     } else if (const std::string list = Joined(op_metadata, field); !list.empty()) {
-      value = absl::StrCat("{", list, "}");
+      add(name, "{", list, "}");
     }
-    if (!value.empty()) absl::StrAppend(&text, text.empty() ? "" : " ", known.name, "=", value);
   }
-  return text.empty() ? "" : absl::StrCat("{", text, "}");
+  if (!text.empty()) text += '}';
+  return text;
 }
 
 std::string SpellSharding(const WireMessage& op_sharding) {

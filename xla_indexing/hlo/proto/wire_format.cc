@@ -108,6 +108,7 @@ WireMessage::WireMessage(absl::string_view bytes, ProtoSource& source)
     }
     WireField& field = fields_.emplace_back();
     field.number = static_cast<uint32_t>(key >> 3);
+    numbers_ |= uint64_t{1} << field.number % 64;
     field.type = static_cast<WireType>(key & 7);
     field.bytes = Emptied(start);
     bool complete = false;
@@ -145,6 +146,7 @@ WireMessage::WireMessage(absl::string_view bytes, ProtoSource& source)
 }
 
 const WireField* WireMessage::Find(ProtoField wanted) const {
+  if (!MayHave(wanted)) return nullptr;
   for (auto field = fields_.rbegin(); field != fields_.rend(); ++field) {
     if (field->number == wanted.number) return &*field;
   }

@@ -186,6 +186,8 @@ class WireMessage {
   }
 
  private:
+  // False of most fields that are absent: the others are looked for.
+  bool MayHave(ProtoField wanted) const { return (numbers_ >> wanted.number % 64 & 1) != 0; }
   // The last field of that number; null if there is none.
   const WireField* Find(ProtoField wanted) const;
   // The same, of a field that must have bytes.
@@ -206,6 +208,7 @@ class WireMessage {
   absl::string_view bytes_;
   ProtoSource& source_;
   absl::InlinedVector<WireField, 16> fields_;
+  uint64_t numbers_ = 0;  // Bit `number % 64` of each field.
 };
 
 // Reads a varint at the beginning of `*bytes` and takes it off; false where none stands there that
@@ -218,6 +221,7 @@ uint64_t LittleEndian(const char* bytes, size_t size);
 
 template <typename Visit>
 void WireMessage::ForEachVarint(ProtoField wanted, Visit visit) const {
+  if (!MayHave(wanted)) return;
   for (const WireField& field : fields_) {
     if (field.number != wanted.number) continue;
     if (field.type == WireType::kVarint) {
