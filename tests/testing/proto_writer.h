@@ -34,6 +34,11 @@ class ProtoWriter {
   ProtoWriter& Message(uint32_t field, const ProtoWriter& message) {
     return Bytes(field, message.bytes());
   }
+  // The fields of another message, in this one.
+  ProtoWriter& Append(const ProtoWriter& fields) {
+    bytes_ += fields.bytes();
+    return *this;
+  }
   // Integers in one field.
   ProtoWriter& Packed(uint32_t field, const std::vector<int64_t>& values) {
     ProtoWriter list;

@@ -142,7 +142,7 @@ TEST(ProtoReaderTest, GivesTheModuleOfTheTextThatXlaMadeTheMessageOf) {
     EXPECT_EQ((*read)->source(), nullptr);
     ++count;
   }
-  EXPECT_EQ(count, 8);
+  EXPECT_EQ(count, 9);
 }
 
 TEST(ProtoReaderTest, NothingOfAModuleRefersToTheBytes) {
