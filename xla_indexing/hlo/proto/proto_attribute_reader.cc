@@ -12,8 +12,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/proto/proto_literal.h"
+#include "xla_indexing/hlo/proto/proto_spelling.h"
 #include "xla_indexing/hlo/proto/wire_format.h"
-#include "xla_indexing/hlo/text/parts/lexer.h"
 #include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
 
@@ -170,15 +170,9 @@ class AttributeReader {
   AttributeList& attributes_;
 };
 
-// A text must be one word, string or pair of braces to be read again.
 void AttributeReader::AddText(const AttributeField& row, const std::string& text) {
   if (text.empty()) return;
-  Lexer lexer(text);
-  absl::string_view unused;
-  if (text.front() == '{' && (!lexer.ReadBraces(&unused) || !lexer.AtEnd())) {
-    source_.Fail(absl::StrCat("'", Shown(text), "' cannot be written as HLO text: ",
-                              lexer.failed() ? lexer.error_message() : "its braces close early"));
-  }
+  CheckReadsBack(text, source_);
   Add(row, arena_.CopyString(text));
 }
 

@@ -202,6 +202,14 @@ void AppendOriginalArrays(const OriginalArrays& arrays, const Shape& shape, Inte
 
 }  // namespace
 
+void CheckReadsBack(absl::string_view text, ProtoSource& source) {
+  Lexer lexer(text);
+  absl::string_view unused;
+  if (text.empty() || text.front() != '{' || (lexer.ReadBraces(&unused) && lexer.AtEnd())) return;
+  source.Fail(absl::StrCat("'", Shown(text), "' cannot be written as HLO text: ",
+                           lexer.failed() ? lexer.error_message() : "its braces close early"));
+}
+
 std::string SpellMetadata(const WireMessage& op_metadata) {
   std::string text;
   const auto add = [&](const char* name, const auto&... value) {

@@ -15,6 +15,9 @@
 
 namespace xla_indexing::internal {
 
+// Fails where a value is none that text can have: one that begins with a brace must end with its partner.
+void CheckReadsBack(absl::string_view text, ProtoSource& source);
+
 // What `spell(const WireMessage&)` gives for each message of a repeated field, with `separator` between.
 template <typename Spell>
 std::string SpellEach(const WireMessage& message, ProtoField field, absl::string_view separator,
