@@ -3,12 +3,13 @@
 // What an attribute is called in text and what kind of value it has says types/attribute.h; the kind
 // says how messages have it, too. The table here adds, in the order of XLA's text, a row
 //
-//   {{Op::kTranspose, ...}, {Key::kDimensions, {14, "dimensions"}, IfGiven}}
+//   {{Op::kDot, ...}, {Key::kLhsBatchDims, {3, "lhs_batch_dimensions"}, IfGiven}}
 //
-// for the field that has it, the opcodes that have that field, and when it is written. A row of an
-// attribute that is kept as text says how it is spelt besides, and has a name where there is no key.
-// A row may be a message within, whose fields are rows of a table of their own. A new attribute is a row
-// there, a row here, and a sample in tests/hlo/protos.
+// for the opcodes that have it, the field (with its name where it is a message, or has another name than
+// the attribute), and when it is written. A row of an attribute that is kept as text says how it is
+// spelt besides, and has a name where there is no key. A row may be a message within, whose fields are
+// rows of a table of their own. A new attribute is a row there, a row here, and a sample in
+// tests/hlo/protos.
 
 #ifndef XLA_INDEXING_HLO_PROTO_PROTO_ATTRIBUTE_TABLE_H_
 #define XLA_INDEXING_HLO_PROTO_PROTO_ATTRIBUTE_TABLE_H_
@@ -85,6 +86,7 @@ struct AttributeField {
   using MessageSpelling = std::string (*)(const WireMessage& message);
   // Which of the computations that the instruction calls the attribute names, and how many it calls.
   struct Called {
+    constexpr Called(size_t at, size_t of) : position(at), count(of) {}
     size_t position;
     size_t count;
   };
@@ -114,7 +116,7 @@ struct AttributeField {
   Condition condition = nullptr;
   Spelling spelling = nullptr;
   MessageSpelling message_spelling = nullptr;
-  Called called = {};
+  Called called = {0, 0};
   absl::Span<const AttributeField> fields;
 };
 
