@@ -16,7 +16,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "xla_indexing/hlo/devices/collective.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/attribute.h"
@@ -141,8 +140,6 @@ absl::StatusOr<std::vector<Shape>> OperandsWithoutRoot(const HloInstruction& i) 
   }
   return shapes;
 }
-
-}  // namespace
 
 absl::Status CheckAllGather(const HloInstruction& i) {
   return CheckGathered(i, Operands(i), i.shape());
@@ -289,5 +286,30 @@ Result InferCollectiveDone(const HloInstruction& i) {
 }
 
 Result InferDeviceId(const HloInstruction& /*i*/) { return Shape::Scalar(ElementType::kU32); }
+
+constexpr OpcodeRule kCollectiveRules[] = {
+    {HloOpcode::kAllGather, {.check = CheckAllGather}},
+    {HloOpcode::kAllGatherStart, {.check = CheckAllGatherStart}},
+    {HloOpcode::kReduceScatter, {.check = CheckReduceScatter}},
+    {HloOpcode::kAllReduce, {.infer = InferAllReduce}},
+    {HloOpcode::kAllReduceStart, {.infer = InferAllReduce, .check = CheckAllReduceStart}},
+    {HloOpcode::kAllReduceDone, {.infer = InferAllReduceDone, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kAllToAll, {.infer = InferAllToAll}},
+    {HloOpcode::kRaggedAllToAll, {.infer = InferRaggedAllToAll}},
+    {HloOpcode::kCollectiveBroadcast, {.infer = InferCollectiveBroadcast}},
+    {HloOpcode::kCollectiveReduce, {.infer = InferCollectiveReduce}},
+    {HloOpcode::kCollectivePermute, {.infer = InferCollectivePermute}},
+    {HloOpcode::kCollectivePermuteStart,
+     {.infer = InferCollectivePermuteStart, .check = CheckCollectivePermuteStart}},
+    {HloOpcode::kAllGatherDone, {.infer = InferCollectiveDone, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kCollectivePermuteDone,
+     {.infer = InferCollectiveDone, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kPartitionId, {.infer = InferDeviceId}},
+    {HloOpcode::kReplicaId, {.infer = InferDeviceId}},
+};
+
+}  // namespace
+
+OpcodeRules CollectiveRules() { return kCollectiveRules; }
 
 }  // namespace xla_indexing::internal::shape_rules

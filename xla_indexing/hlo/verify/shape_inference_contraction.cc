@@ -153,8 +153,6 @@ absl::Status CheckConvolutionLabels(const HloInstruction& i, const char* what, i
   return CheckDimensions(i, "dim_labels", all, rank);
 }
 
-}  // namespace
-
 Result InferDot(const HloInstruction& i) {
   const auto free = CheckDotDimensions(i);
   if (!free.ok()) return free.status();
@@ -234,8 +232,6 @@ Result InferScaledDot(const HloInstruction& i) {
   return DotResult(i, *free);
 }
 
-namespace {
-
 // The input features of the kernel, those that a sparse one leaves out included; none where that is not
 // known.
 std::optional<int64_t> KernelFeatures(const HloInstruction& i,
@@ -281,8 +277,6 @@ absl::Status CheckConvolutionGroups(const HloInstruction& i,
   }
   return absl::OkStatus();
 }
-
-}  // namespace
 
 // convolution(input, kernel), and for sparse operands the indices of what they hold.
 Result InferConvolution(const HloInstruction& i) {
@@ -333,5 +327,16 @@ Result InferConvolution(const HloInstruction& i) {
   for (size_t d = 0; d < sizes.size(); ++d) result.AddDimension(sizes[d], dynamic[d]);
   return result;
 }
+
+constexpr OpcodeRule kContractionRules[] = {
+    {HloOpcode::kDot, {.infer = InferDot, .agreement = Agreement::kElementType}},
+    {HloOpcode::kRaggedDot, {.infer = InferRaggedDot, .agreement = Agreement::kElementType}},
+    {HloOpcode::kScaledDot, {.infer = InferScaledDot, .agreement = Agreement::kElementType}},
+    {HloOpcode::kConvolution, {.infer = InferConvolution, .agreement = Agreement::kElementType}},
+};
+
+}  // namespace
+
+OpcodeRules ContractionRules() { return kContractionRules; }
 
 }  // namespace xla_indexing::internal::shape_rules

@@ -77,8 +77,6 @@ bool SameTypesAndRanks(const Shape& a, const Shape& b) {
          absl::c_equal(a.tuple_elements(), b.tuple_elements(), SameTypesAndRanks);
 }
 
-}  // namespace
-
 Result InferCall(const HloInstruction& i) {
   const auto computation = CheckCalled(
       i, i.opcode() == HloOpcode::kFusion ? AttributeKey::kCalls : AttributeKey::kToApply);
@@ -141,8 +139,6 @@ Result InferConditional(const HloInstruction& i) {
   return &branches[0]->root_instruction()->shape();
 }
 
-namespace {
-
 // The computation that asynchronous steps run, where the operands of step `i` from `first_operand` on fit
 // its parameters from `first_parameter` on.
 absl::Status CheckBound(const HloInstruction& i, const HloComputation& computation,
@@ -172,8 +168,6 @@ bool IsResultOf(const HloComputation& computation, const Shape& given, int64_t b
   return given.IsTuple() && given.tuple_elements().empty() &&
          bound < static_cast<int64_t>(computation.parameters().size());
 }
-
-}  // namespace
 
 // ((operands..), result of the computation, and possibly context)
 Result InferAsyncStart(const HloInstruction& i) {
@@ -389,5 +383,40 @@ absl::Status CheckUnknown(const HloInstruction& i) {
   if (OpcodeFromName(name) || AsyncStepFromName(name)) return Error(i, "its opcode is known");
   return absl::OkStatus();
 }
+
+constexpr OpcodeRule kControlRules[] = {
+    {HloOpcode::kCall, {.infer = InferCall, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kFusion, {.infer = InferCall, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kWhile, {.infer = InferWhile, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kConditional, {.infer = InferConditional, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kAsyncStart,
+     {.infer = InferAsyncStart, .check = CheckAsyncStart, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kAsyncUpdate, {.infer = InferAsyncUpdate, .check = CheckAsyncUpdate}},
+    {HloOpcode::kAsyncDone, {.infer = InferAsyncDone, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kTuple,
+     {.infer = InferTuple, .check = CheckTuple, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kGetTupleElement,
+     {.infer = InferGetTupleElement, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kDomain, {.infer = InferOperand, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kOptBarrier, {.infer = InferOperand, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kAfterAll, {.infer = InferAfterAll}},
+    {HloOpcode::kAddDependency, {.infer = InferAddDependency, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kCopyStart, {.infer = InferCopyStart, .check = CheckCopyStart}},
+    {HloOpcode::kCopyDone, {.infer = InferCopyDone, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kSend, {.infer = InferSend, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kSendDone, {.infer = InferSendDone}},
+    {HloOpcode::kRecv, {.check = CheckRecv}},
+    {HloOpcode::kRecvDone,
+     {.infer = InferRecvDone, .check = CheckRecvDone, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kInfeed, {.check = CheckInfeed}},
+    {HloOpcode::kOutfeed, {.infer = InferOutfeed}},
+    {HloOpcode::kParameter, {.check = CheckParameter}},
+    {HloOpcode::kCustomCall, {.check = CheckCustomCall}},
+    {HloOpcode::kUnknown, {.check = CheckUnknown}},
+};
+
+}  // namespace
+
+OpcodeRules ControlRules() { return kControlRules; }
 
 }  // namespace xla_indexing::internal::shape_rules

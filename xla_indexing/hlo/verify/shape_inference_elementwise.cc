@@ -117,29 +117,6 @@ absl::Status CheckTwoAlike(const HloInstruction& i) {
   return CheckClass(i, a);
 }
 
-}  // namespace
-
-Result InferUnary(const HloInstruction& i) {
-  XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
-  const Shape& operand = i.operand(0)->shape();
-  XLA_INDEXING_RETURN_IF_ERROR(CheckClass(i, operand));
-  switch (i.opcode()) {
-    case HloOpcode::kIsFinite:
-      return WithElementType(operand, ElementType::kPred);
-    case HloOpcode::kAbs:
-    case HloOpcode::kImag:
-    case HloOpcode::kReal:
-      return WithElementType(operand, ComplexComponentType(operand.element_type()));
-    default:
-      return &operand;
-  }
-}
-
-Result InferBinary(const HloInstruction& i) {
-  XLA_INDEXING_RETURN_IF_ERROR(CheckTwoAlike(i));
-  return Combined(i.operand(0)->shape(), i.operand(1)->shape());
-}
-
 Result InferCompare(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckTwoAlike(i));
   const absl::string_view direction = i.comparison_direction();
@@ -220,5 +197,40 @@ absl::Status CheckStochasticConvert(const HloInstruction& i) {
   }
   return absl::OkStatus();
 }
+
+constexpr OpcodeRule kElementwiseRules[] = {
+    {HloOpcode::kCompare, {.infer = InferCompare}},
+    {HloOpcode::kComplex, {.infer = InferComplex}},
+    {HloOpcode::kSelect, {.infer = InferSelect}},
+    {HloOpcode::kClamp, {.infer = InferClamp}},
+    {HloOpcode::kCopy, {.infer = InferCopy}},
+    {HloOpcode::kConvert, {.check = CheckConvert}},
+    {HloOpcode::kStochasticConvert, {.check = CheckStochasticConvert}},
+};
+
+}  // namespace
+
+Result InferUnary(const HloInstruction& i) {
+  XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
+  const Shape& operand = i.operand(0)->shape();
+  XLA_INDEXING_RETURN_IF_ERROR(CheckClass(i, operand));
+  switch (i.opcode()) {
+    case HloOpcode::kIsFinite:
+      return WithElementType(operand, ElementType::kPred);
+    case HloOpcode::kAbs:
+    case HloOpcode::kImag:
+    case HloOpcode::kReal:
+      return WithElementType(operand, ComplexComponentType(operand.element_type()));
+    default:
+      return &operand;
+  }
+}
+
+Result InferBinary(const HloInstruction& i) {
+  XLA_INDEXING_RETURN_IF_ERROR(CheckTwoAlike(i));
+  return Combined(i.operand(0)->shape(), i.operand(1)->shape());
+}
+
+OpcodeRules ElementwiseRules() { return kElementwiseRules; }
 
 }  // namespace xla_indexing::internal::shape_rules

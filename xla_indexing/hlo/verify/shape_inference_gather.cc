@@ -150,8 +150,6 @@ absl::Status RequireIndexVectorDim(const HloInstruction& i) {
   return RequireInteger(i, AttributeKey::kIndexVectorDim).status();
 }
 
-}  // namespace
-
 Result InferGather(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
   XLA_INDEXING_RETURN_IF_ERROR(RequireIndexVectorDim(i));
@@ -206,8 +204,6 @@ Result InferGather(const HloInstruction& i) {
   return result;
 }
 
-namespace {
-
 // Whether an update has a dimension for each one of the windows, no larger than the operand's, and of
 // the indices, equally large.
 absl::Status CheckUpdateSizes(const HloInstruction& i, const Addressing& addressing,
@@ -245,8 +241,6 @@ absl::Status CheckUpdateSizes(const HloInstruction& i, const Addressing& address
   }
   return absl::OkStatus();
 }
-
-}  // namespace
 
 Result InferScatter(const HloInstruction& i) {
   // (C5)
@@ -305,5 +299,14 @@ Result InferScatter(const HloInstruction& i) {
   }
   return OneOrTuple(std::move(shapes));
 }
+
+constexpr OpcodeRule kGatherRules[] = {
+    {HloOpcode::kGather, {.infer = InferGather}},
+    {HloOpcode::kScatter, {.infer = InferScatter}},
+};
+
+}  // namespace
+
+OpcodeRules GatherRules() { return kGatherRules; }
 
 }  // namespace xla_indexing::internal::shape_rules

@@ -50,8 +50,6 @@ absl::Status CheckOneEach(const HloInstruction& i, const char* what, size_t coun
   return Error(i, what, " is given for ", count, " dimensions of an operand of rank ", rank);
 }
 
-}  // namespace
-
 Result InferTranspose(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckArray(i, 0));
   const Shape& operand = i.operand(0)->shape();
@@ -198,5 +196,19 @@ Result InferConcatenate(const HloInstruction& i) {
   }
   return result;
 }
+
+constexpr OpcodeRule kMovementRules[] = {
+    {HloOpcode::kTranspose, {.infer = InferTranspose}},
+    {HloOpcode::kReverse, {.infer = InferReverse}},
+    {HloOpcode::kSlice, {.infer = InferSlice}},
+    {HloOpcode::kDynamicSlice, {.infer = InferDynamicSlice}},
+    {HloOpcode::kDynamicUpdateSlice, {.infer = InferDynamicUpdateSlice}},
+    {HloOpcode::kPad, {.infer = InferPad}},
+    {HloOpcode::kConcatenate, {.infer = InferConcatenate}},
+};
+
+}  // namespace
+
+OpcodeRules MovementRules() { return kMovementRules; }
 
 }  // namespace xla_indexing::internal::shape_rules

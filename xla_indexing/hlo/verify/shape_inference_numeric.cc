@@ -61,8 +61,6 @@ Result NormalizedAndTwoVectors(const HloInstruction& i, const absl::StatusOr<Sha
   return Shape::Tuple({WithElementType(operand, operand.element_type()), *vector, *vector});
 }
 
-}  // namespace
-
 Result InferCholesky(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckSquare(i));
   return &i.operand(0)->shape();
@@ -190,5 +188,21 @@ absl::Status CheckRngBitGenerator(const HloInstruction& i) {
 Result InferRngGetAndUpdateState(const HloInstruction& /*i*/) {
   return Shape::Array(ElementType::kU64, {2});
 }
+
+constexpr OpcodeRule kNumericRules[] = {
+    {HloOpcode::kCholesky, {.infer = InferCholesky}},
+    {HloOpcode::kTriangularSolve, {.infer = InferTriangularSolve}},
+    {HloOpcode::kFft, {.infer = InferFft}},
+    {HloOpcode::kBatchNormTraining, {.infer = InferBatchNormTraining}},
+    {HloOpcode::kBatchNormInference, {.infer = InferBatchNormInference}},
+    {HloOpcode::kBatchNormGrad, {.infer = InferBatchNormGrad}},
+    {HloOpcode::kRng, {.check = CheckRng}},
+    {HloOpcode::kRngBitGenerator, {.check = CheckRngBitGenerator}},
+    {HloOpcode::kRngGetAndUpdateState, {.infer = InferRngGetAndUpdateState}},
+};
+
+}  // namespace
+
+OpcodeRules NumericRules() { return kNumericRules; }
 
 }  // namespace xla_indexing::internal::shape_rules

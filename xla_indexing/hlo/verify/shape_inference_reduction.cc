@@ -94,8 +94,6 @@ Result WindowedShape(const HloInstruction& i) {
   return result;
 }
 
-}  // namespace
-
 Result InferReduce(const HloInstruction& i) {
   const auto types = CheckReduction(i);
   if (!types.ok()) return types.status();
@@ -200,8 +198,6 @@ Result InferSort(const HloInstruction& i) {
   return Shape::Tuple(std::move(shapes));
 }
 
-namespace {
-
 Shape WithoutDimension(const Shape& shape, int64_t dimension) {
   Shape result = Shape::Scalar(shape.element_type());
   for (int64_t d = 0; d < shape.rank(); ++d) {
@@ -219,8 +215,6 @@ Shape WithDimensionOf(const Shape& of, int64_t dimension, const Shape& shape) {
   }
   return result;
 }
-
-}  // namespace
 
 // scan(inputs.., initial carries..), dimensions={k}: the function takes the slices of the inputs at
 // one index of dimension k and the carries, and yields a tuple of slices of the outputs and the
@@ -300,5 +294,19 @@ Result InferTopk(const HloInstruction& i) {
   Shape positions = WithElementType(values, ElementType::kS32);
   return Shape::Tuple({std::move(values), std::move(positions)});
 }
+
+constexpr OpcodeRule kReductionRules[] = {
+    {HloOpcode::kReduce, {.infer = InferReduce}},
+    {HloOpcode::kReduceWindow, {.infer = InferReduceWindow}},
+    {HloOpcode::kSelectAndScatter, {.infer = InferSelectAndScatter}},
+    {HloOpcode::kMap, {.infer = InferMap}},
+    {HloOpcode::kSort, {.infer = InferSort}},
+    {HloOpcode::kScan, {.infer = InferScan}},
+    {HloOpcode::kTopk, {.infer = InferTopk}},
+};
+
+}  // namespace
+
+OpcodeRules ReductionRules() { return kReductionRules; }
 
 }  // namespace xla_indexing::internal::shape_rules

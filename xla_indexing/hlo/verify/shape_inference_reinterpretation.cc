@@ -76,8 +76,6 @@ bool BuffersMayAgree(const Shape& a, const Shape& b) {
          bits_to_last(a, *of_a) == bits_to_last(b, *of_b);
 }
 
-}  // namespace
-
 absl::Status CheckReshape(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckElementsKept(i));
   return CheckBounded(i);
@@ -199,5 +197,21 @@ Result InferSetDimensionSize(const HloInstruction& i) {
   result.SetDimension(*dimension, operand.dimension(*dimension), /*is_dynamic=*/true);
   return result;
 }
+
+constexpr OpcodeRule kReinterpretationRules[] = {
+    {HloOpcode::kReshape, {.check = CheckReshape}},
+    {HloOpcode::kDynamicReshape, {.check = CheckDynamicReshape}},
+    {HloOpcode::kBitcast, {.check = CheckBitcast}},
+    {HloOpcode::kBitcastConvert, {.check = CheckBitcastConvert}},
+    {HloOpcode::kBroadcast, {.check = CheckBroadcast}},
+    {HloOpcode::kIota, {.check = CheckIota}},
+    {HloOpcode::kConstant, {.infer = InferConstant, .agreement = Agreement::kSameValue}},
+    {HloOpcode::kGetDimensionSize, {.infer = InferGetDimensionSize}},
+    {HloOpcode::kSetDimensionSize, {.infer = InferSetDimensionSize}},
+};
+
+}  // namespace
+
+OpcodeRules ReinterpretationRules() { return kReinterpretationRules; }
 
 }  // namespace xla_indexing::internal::shape_rules

@@ -5,8 +5,6 @@
 // open, what a given shape must satisfy (`check`), or both: then `infer` gives the usual shape and
 // `check` accepts the other ones that occur. Rules rely on the number of operands that opcode.h
 // names; everything else they check themselves.
-//
-// The families of operations are in shape_inference_<family>.cc, in the order of this header.
 
 #ifndef XLA_INDEXING_HLO_VERIFY_FRAME_SHAPE_INFERENCE_RULES_H_
 #define XLA_INDEXING_HLO_VERIFY_FRAME_SHAPE_INFERENCE_RULES_H_
@@ -17,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
@@ -63,115 +62,28 @@ struct ShapeRule {
   Agreement agreement = Agreement::kFloatPrecision;
 };
 
-// The rule of an opcode.
-ShapeRule RuleFor(HloOpcode opcode);
+struct OpcodeRule {
+  HloOpcode opcode;
+  ShapeRule rule;
+};
 
-// elementwise: operations that work on each element by itself.
+// The rule of an opcode.
+const ShapeRule& RuleFor(HloOpcode opcode);
+
+// The rules of families of operations, each at the end of its shape_inference_<family>.cc. Every opcode has
+// one rule there, but those elementwise ones that have what most of their number of operands have.
+using OpcodeRules = absl::Span<const OpcodeRule>;
+OpcodeRules ElementwiseRules();
+OpcodeRules ReinterpretationRules();
+OpcodeRules MovementRules();
+OpcodeRules GatherRules();
+OpcodeRules ReductionRules();
+OpcodeRules ContractionRules();
+OpcodeRules NumericRules();
+OpcodeRules CollectiveRules();
+OpcodeRules ControlRules();
 Result InferUnary(const HloInstruction& i);
 Result InferBinary(const HloInstruction& i);
-Result InferCompare(const HloInstruction& i);
-Result InferComplex(const HloInstruction& i);
-Result InferSelect(const HloInstruction& i);
-Result InferClamp(const HloInstruction& i);
-Result InferCopy(const HloInstruction& i);
-absl::Status CheckConvert(const HloInstruction& i);
-absl::Status CheckStochasticConvert(const HloInstruction& i);
-
-// reinterpretation: another shape for the same elements or bits, and arrays from nothing.
-absl::Status CheckReshape(const HloInstruction& i);
-absl::Status CheckDynamicReshape(const HloInstruction& i);
-absl::Status CheckBitcast(const HloInstruction& i);
-absl::Status CheckBitcastConvert(const HloInstruction& i);
-absl::Status CheckBroadcast(const HloInstruction& i);
-absl::Status CheckIota(const HloInstruction& i);
-Result InferConstant(const HloInstruction& i);
-Result InferGetDimensionSize(const HloInstruction& i);
-Result InferSetDimensionSize(const HloInstruction& i);
-
-// movement: elements at other places.
-Result InferTranspose(const HloInstruction& i);
-Result InferReverse(const HloInstruction& i);
-Result InferSlice(const HloInstruction& i);
-Result InferDynamicSlice(const HloInstruction& i);
-Result InferDynamicUpdateSlice(const HloInstruction& i);
-Result InferPad(const HloInstruction& i);
-Result InferConcatenate(const HloInstruction& i);
-
-// gather: gather and scatter.
-Result InferGather(const HloInstruction& i);
-Result InferScatter(const HloInstruction& i);
-
-// reduction: reduce and what else applies a function of scalars along dimensions.
-Result InferReduce(const HloInstruction& i);
-Result InferReduceWindow(const HloInstruction& i);
-Result InferSelectAndScatter(const HloInstruction& i);
-Result InferMap(const HloInstruction& i);
-Result InferSort(const HloInstruction& i);
-Result InferScan(const HloInstruction& i);
-Result InferTopk(const HloInstruction& i);
-
-// contraction: sums of products.
-Result InferDot(const HloInstruction& i);
-Result InferRaggedDot(const HloInstruction& i);
-Result InferScaledDot(const HloInstruction& i);
-Result InferConvolution(const HloInstruction& i);
-
-// numeric: linear algebra, Fourier transforms, batch normalization, random numbers.
-Result InferCholesky(const HloInstruction& i);
-Result InferTriangularSolve(const HloInstruction& i);
-Result InferFft(const HloInstruction& i);
-Result InferBatchNormTraining(const HloInstruction& i);
-Result InferBatchNormInference(const HloInstruction& i);
-Result InferBatchNormGrad(const HloInstruction& i);
-absl::Status CheckRng(const HloInstruction& i);
-absl::Status CheckRngBitGenerator(const HloInstruction& i);
-Result InferRngGetAndUpdateState(const HloInstruction& i);
-
-// collective: across replicas and partitions.
-absl::Status CheckAllGather(const HloInstruction& i);
-absl::Status CheckAllGatherStart(const HloInstruction& i);
-absl::Status CheckReduceScatter(const HloInstruction& i);
-Result InferAllReduce(const HloInstruction& i);
-absl::Status CheckAllReduceStart(const HloInstruction& i);
-Result InferAllReduceDone(const HloInstruction& i);
-Result InferAllToAll(const HloInstruction& i);
-Result InferRaggedAllToAll(const HloInstruction& i);
-Result InferCollectiveBroadcast(const HloInstruction& i);
-Result InferCollectiveReduce(const HloInstruction& i);
-Result InferCollectivePermute(const HloInstruction& i);
-Result InferCollectivePermuteStart(const HloInstruction& i);
-absl::Status CheckCollectivePermuteStart(const HloInstruction& i);
-Result InferCollectiveDone(const HloInstruction& i);
-Result InferDeviceId(const HloInstruction& i);
-
-// control: calls, tuples, tokens, and transfers between memories and hosts.
-Result InferCall(const HloInstruction& i);
-Result InferWhile(const HloInstruction& i);
-Result InferConditional(const HloInstruction& i);
-absl::Status CheckAsyncStart(const HloInstruction& i);
-Result InferAsyncStart(const HloInstruction& i);
-absl::Status CheckAsyncUpdate(const HloInstruction& i);
-Result InferAsyncUpdate(const HloInstruction& i);
-Result InferAsyncDone(const HloInstruction& i);
-Result InferTuple(const HloInstruction& i);
-absl::Status CheckTuple(const HloInstruction& i);
-Result InferGetTupleElement(const HloInstruction& i);
-Result InferOperand(const HloInstruction& i);
-Result InferAfterAll(const HloInstruction& i);
-Result InferAddDependency(const HloInstruction& i);
-Result InferCopyStart(const HloInstruction& i);
-absl::Status CheckCopyStart(const HloInstruction& i);
-Result InferCopyDone(const HloInstruction& i);
-Result InferSend(const HloInstruction& i);
-Result InferSendDone(const HloInstruction& i);
-absl::Status CheckRecv(const HloInstruction& i);
-Result InferRecvDone(const HloInstruction& i);
-absl::Status CheckRecvDone(const HloInstruction& i);
-absl::Status CheckInfeed(const HloInstruction& i);
-Result InferOutfeed(const HloInstruction& i);
-absl::Status CheckParameter(const HloInstruction& i);
-absl::Status CheckCustomCall(const HloInstruction& i);
-absl::Status CheckUnknown(const HloInstruction& i);
 
 }  // namespace xla_indexing::internal::shape_rules
 
