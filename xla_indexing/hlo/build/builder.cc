@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -35,49 +36,25 @@ bool IsName(absl::string_view text) {
          absl::c_all_of(text, Lexer::IsNameCharacter);
 }
 
-template <typename T>
-bool Is(const AttributeValue& value) {
-  return std::holds_alternative<T>(value);
-}
-
-template <typename T>
-bool PointsTo(const AttributeValue& value) {
-  const auto* pointer = std::get_if<const T*>(&value);
-  return pointer != nullptr && *pointer != nullptr;
-}
+// Whether a value that is a pointer points somewhere.
+struct PointsSomewhere {
+  template <typename T>
+  bool operator()(const T& value) const {
+    if constexpr (std::is_pointer_v<T>) return value != nullptr;
+    return true;
+  }
+};
 
 // Whether a value is of the alternative that a kind of attribute has, and points somewhere.
 bool IsOfKind(const AttributeValue& value, AttributeKind kind) {
-  using Computations = absl::Span<const HloComputation* const>;
-  switch (kind) {
-    case AttributeKind::kBool:
-      return Is<bool>(value);
-    case AttributeKind::kInteger:
-      return Is<int64_t>(value);
-    case AttributeKind::kIntegers:
-      return Is<absl::Span<const int64_t>>(value);
-    case AttributeKind::kText:
-    case AttributeKind::kString:
-      return Is<absl::string_view>(value);
-    case AttributeKind::kWindow:
-      return PointsTo<Window>(value);
-    case AttributeKind::kDimensionLabels:
-      return PointsTo<ConvolutionDimensionNumbers>(value);
-    case AttributeKind::kPadding:
-      return Is<absl::Span<const PaddingDimension>>(value);
-    case AttributeKind::kSlice:
-      return Is<absl::Span<const SliceRange>>(value);
-    case AttributeKind::kLiteral:
-      return PointsTo<Literal>(value);
-    case AttributeKind::kComputation:
-      // Several computations may stand where one usually does.
-      return PointsTo<HloComputation>(value) || Is<Computations>(value);
-    case AttributeKind::kComputations:
-      return Is<Computations>(value);
-    case AttributeKind::kInstructions:
-      return Is<absl::Span<const HloInstruction* const>>(value);
+  // Several computations may stand where one usually does.
+  if (kind == AttributeKind::kComputation &&
+      std::holds_alternative<absl::Span<const HloComputation* const>>(value)) {
+    return true;
   }
-  return false;
+  static_assert(std::variant_size_v<AttributeValue> == static_cast<size_t>(AttributeKind::kString));
+  if (kind == AttributeKind::kString) kind = AttributeKind::kText;
+  return value.index() == static_cast<size_t>(kind) && std::visit(PointsSomewhere(), value);
 }
 
 Shape WithRowMajorLayouts(const Shape& shape) {

@@ -44,6 +44,23 @@ bool IsPlainTextCharacter(char c) {
   return Lexer::IsNameCharacter(c) || c == '+' || c == '@' || c == ':';
 }
 
+// Reads a value into the arena.
+template <typename T>
+bool ReadOne(Lexer& lexer, bool (*read)(Lexer&, T*), Arena& arena, AttributeValue* value) {
+  T* owned = arena.New<T>();
+  *value = static_cast<const T*>(owned);
+  return read(lexer, owned);
+}
+
+// The same of a list.
+template <typename List>
+bool ReadListOf(Lexer& lexer, bool (*read)(Lexer&, List*), Arena& arena, AttributeValue* value) {
+  List list;
+  if (!read(lexer, &list)) return false;
+  *value = arena.Copy(absl::MakeConstSpan(list));
+  return true;
+}
+
 }  // namespace
 
 bool InstructionParser::ReadAttributes(Attributes* attributes, Attributes* wrapped) {
@@ -80,59 +97,26 @@ bool InstructionParser::ReadAttributes(Attributes* attributes, Attributes* wrapp
 bool InstructionParser::ReadAttributeValue(AttributeKey key, AttributeValue* value) {
   Arena& arena = module_reader_.module().arena();
   switch (KindOf(key)) {
-    case AttributeKind::kBool: {
-      bool read = false;
-      if (!lexer_.ReadBool(&read)) return false;
-      *value = read;
-      return true;
-    }
-    case AttributeKind::kInteger: {
-      int64_t read = 0;
-      if (!lexer_.ReadInteger("an integer", &read)) return false;
-      *value = read;
-      return true;
-    }
-    case AttributeKind::kIntegers: {
+    case AttributeKind::kBool:
+      return lexer_.ReadBool(&value->emplace<bool>());
+    case AttributeKind::kInteger:
+      return lexer_.ReadInteger("an integer", &value->emplace<int64_t>());
+    case AttributeKind::kIntegers:
       // An in-place collective-permute has a list of lists.
       if (key == AttributeKey::kSliceSizes && lexer_.Peek() == '{' && lexer_.PeekSecond() == '{') {
-        absl::string_view text;
-        if (!lexer_.ReadBraces(&text)) return false;
-        *value = text;
-        return true;
+        return lexer_.ReadBraces(&value->emplace<absl::string_view>());
       }
-      IntegerList read;
-      if (!ReadIntegers(lexer_, &read)) return false;
-      *value = arena.Copy(absl::MakeConstSpan(read));
-      return true;
-    }
-    case AttributeKind::kString: {
-      absl::string_view text;
-      if (!module_reader_.ReadString(&text)) return false;
-      *value = text;
-      return true;
-    }
-    case AttributeKind::kWindow: {
-      Window* window = arena.New<Window>();
-      *value = static_cast<const Window*>(window);
-      return ReadWindow(lexer_, window);
-    }
-    case AttributeKind::kDimensionLabels: {
-      auto* numbers = arena.New<ConvolutionDimensionNumbers>();
-      *value = static_cast<const ConvolutionDimensionNumbers*>(numbers);
-      return ReadDimensionLabels(lexer_, numbers);
-    }
-    case AttributeKind::kPadding: {
-      std::vector<PaddingDimension> read;
-      if (!ReadPadding(lexer_, &read)) return false;
-      *value = arena.Copy(absl::MakeConstSpan(read));
-      return true;
-    }
-    case AttributeKind::kSlice: {
-      std::vector<SliceRange> read;
-      if (!ReadSlice(lexer_, &read)) return false;
-      *value = arena.Copy(absl::MakeConstSpan(read));
-      return true;
-    }
+      return ReadListOf<IntegerList>(lexer_, ReadIntegers, arena, value);
+    case AttributeKind::kString:
+      return module_reader_.ReadString(&value->emplace<absl::string_view>());
+    case AttributeKind::kWindow:
+      return ReadOne<Window>(lexer_, ReadWindow, arena, value);
+    case AttributeKind::kDimensionLabels:
+      return ReadOne<ConvolutionDimensionNumbers>(lexer_, ReadDimensionLabels, arena, value);
+    case AttributeKind::kPadding:
+      return ReadListOf<std::vector<PaddingDimension>>(lexer_, ReadPadding, arena, value);
+    case AttributeKind::kSlice:
+      return ReadListOf<std::vector<SliceRange>>(lexer_, ReadSlice, arena, value);
     case AttributeKind::kComputation:
       return ReadComputationValue(value);
     case AttributeKind::kComputations:

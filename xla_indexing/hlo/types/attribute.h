@@ -25,13 +25,12 @@ namespace xla_indexing {
 class HloComputation;
 class HloInstruction;
 
-// The kind of value that an attribute has.
+// The kind of value that an attribute has, in the order of the alternatives of AttributeValue.
 enum class AttributeKind : uint8_t {
   kBool,             // bool
   kInteger,          // int64_t
   kIntegers,         // Span<const int64_t>, `{1,0}`
   kText,             // string_view: the value as written: `LT`, `{devices=[2]0,1}`, `"{}"`
-  kString,           // string_view: what a quoted string stands for
   kWindow,           // const Window*
   kDimensionLabels,  // const ConvolutionDimensionNumbers*
   kPadding,          // Span<const PaddingDimension>
@@ -40,6 +39,7 @@ enum class AttributeKind : uint8_t {
   kComputation,      // const HloComputation*
   kComputations,     // Span<const HloComputation* const>
   kInstructions,     // Span<const HloInstruction* const>
+  kString,           // string_view: what a quoted string stands for
 };
 
 // V(enumerator, name in text, kind). The first two are the values between the parentheses of
