@@ -480,12 +480,17 @@ TEST(ProtoReaderTest, OpcodesThatAreNotKnownKeepTheirSpelling) {
 
 // Whether an operand says who the root is follows from the number of operands.
 TEST(ProtoReaderTest, RootsThatAreValues) {
-  const auto read = Read(ModuleOf({ParameterMessage(1, "p"), ParameterMessage(2, "q", 1),
-                                   InstructionMessage(3, "r", "collective-broadcast", {1, 2})},
-                                  3));
-  ASSERT_NE(read, nullptr);
-  EXPECT_TRUE(
-      read->entry_computation()->root_instruction()->GetBool(AttributeKey::kHasDynamicRoot));
+  for (const char* opcode : {"collective-broadcast", "collective-reduce"}) {
+    for (const std::vector<int64_t>& operands : {std::vector<int64_t>{1}, {1, 2}}) {
+      const auto read = Read(ModuleOf({ParameterMessage(1, "p"), ParameterMessage(2, "q", 1),
+                                       InstructionMessage(3, "r", opcode, operands)},
+                                      3));
+      ASSERT_NE(read, nullptr);
+      EXPECT_EQ(
+          read->entry_computation()->root_instruction()->GetBool(AttributeKey::kHasDynamicRoot),
+          operands.size() == 2);
+    }
+  }
 }
 
 TEST(ProtoReaderErrorTest, TheLabelsOfAConvolutionAreDistinctAndNear) {
