@@ -26,7 +26,7 @@ const PrimitiveType& PrimitiveOf(ElementType type) {
 // Calls `visit(bits)` for each element, or part of a complex element, in the order of the message.
 template <typename Visit>
 void ForEachElement(const WireMessage& message, ElementType type, Visit visit) {
-  const auto& [number, unused_type, field, coding] = PrimitiveOf(type);
+  const auto& [number, unused_type, coding, field] = PrimitiveOf(type);
   switch (coding) {
     case ElementCoding::kVarint:
       message.ForEachVarint(field, visit);
