@@ -123,6 +123,24 @@ TEST_F(FuseLikeXlaTest, AReductionTakesWhatItReadsAndWhatFollowsInOrder) {
   EXPECT_EQ(fused_->FindComputation("e")->FindInstruction("l_fusion")->fusion_kind(), "kInput");
 }
 
+TEST_F(FuseLikeXlaTest, AReductionIsNotMadeALoop) {
+  // An operation of two operands on the sums would be computed by the threads of a loop, each of which
+  // reads a row.
+  Fuse(R"(p = f32[256,4096] parameter(0)
+    zero = f32[] constant(0)
+    sums = f32[256] reduce(p, zero), dimensions={1}, to_apply=add
+    one = f32[] constant(1)
+    ones = f32[256] broadcast(one), dimensions={}
+    ROOT m = f32[256] maximum(sums, ones))");
+  EXPECT_THAT(Kernels(), ElementsAre("sums", "m ones"));
+  Fuse(R"(p = f32[256,4096] parameter(0)
+    zero = f32[] constant(0)
+    sums = f32[256] reduce(p, zero), dimensions={1}, to_apply=add
+    n = f32[256] negate(sums)
+    ROOT h = f16[256] convert(n))");
+  EXPECT_THAT(Kernels(), ElementsAre("h n sums"));
+}
+
 TEST_F(FuseLikeXlaTest, TwoReductionsAreNotOneAfterTheOther) {
   Fuse(R"(p = f32[64,32,32] parameter(0)
     zero = f32[] constant(0)

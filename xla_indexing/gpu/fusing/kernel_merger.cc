@@ -523,7 +523,10 @@ class Merger {
     steps_ += static_cast<int64_t>(p.reads.size() + c.reads.size());
     const Read& read = *ReadOf(c, producer);
     if (read.is_updated || (p.reduces && c.reduces)) return std::nullopt;
-    if (p.is_reduced && !read.in_order) return std::nullopt;
+    // More than a chain of one operand each would take the threads of a loop.
+    const bool goes_on_with_sums =
+        read.in_order && c.reads.size() == 1 && values_[consumer].instruction->operand_count() == 1;
+    if (p.is_reduced && !goes_on_with_sums) return std::nullopt;
     if (p.is_dot || c.is_dot) {
       if (p.is_dot ? !CanFollowDot(producer, consumer, read) : !CanPrecedeDot(producer)) {
         return std::nullopt;

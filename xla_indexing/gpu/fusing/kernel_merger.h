@@ -13,8 +13,9 @@
 //
 //      where every element that is read is read from memory once, and again from a cache (a broadcast),
 //      and p is computed as often as c reads it. Not where
-//        - both reduce, 16 elements or more each, or p is the result of a reduction emitter and c does
-//          not go on with the sums element by element;
+//        - both reduce, 16 elements or more each, or p is the result of a reduction emitter and c is
+//          not an operation of one operand on the sums, one by one: the emitter would be that of a loop
+//          (gpu/fusion_mapping.h, rule 2);
 //        - c updates p in place, or p is a scatter or has several arrays, or p reads elsewhere what c
 //          updates in place;
 //        - c is a dot, and p reads more than it makes or more than one array beside parameters;
