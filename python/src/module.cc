@@ -16,6 +16,7 @@
 #include "python/src/common.h"
 #include "python/src/indexing.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
+#include "xla_indexing/gpu/fusing/fuse_like_xla.h"
 #include "xla_indexing/hlo/proto/proto_reader.h"
 #include "xla_indexing/hlo/text/parser.h"
 #include "xla_indexing/hlo/types/metadata.h"
@@ -371,6 +372,21 @@ void DefineModuleClass(nb::class_<Module>& type) {
             return Computation{self.state, found};
           },
           "name"_a, "The computation of a name; KeyError where there is none.")
+      .def(
+          "fused",
+          [](const Module& self) {
+            return Module{
+                NewModule(ValueOf(FuseLikeXla(*self.state->module)), self.state->filename)};
+          },
+          R"doc(The module fused as XLA's passes for GPUs would in the main, for report().
+
+For what has no fusions yet: a dump before optimizations, or what JAX lowers. Error for a module that does not
+verify.
+
+    >>> m = xi.load("ENTRY e { p = f32[8] parameter(0)  n = f32[8] negate(p)  ROOT r = f32[8] exponential(n) }")
+    >>> [kernel.kernel for kernel in m.fused().report()]
+    ['r_fusion']
+)doc")
       .def(
           "to_text", [](const Module& self) { return ToText(self.state->module->ToString()); },
           "The module as HLO text, which load() reads back.")

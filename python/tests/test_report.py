@@ -195,3 +195,17 @@ def test_a_report_says_for_what_it_is() -> None:
     assert all("lanes" not in finding for row in report for finding in row.findings)
     with pytest.raises(xi.Error, match="'abacus' is no machine: h100, h200"):
         xi.load(MODULE).report(machine="abacus")
+
+
+def test_a_module_without_fusions_says_so_and_can_be_fused() -> None:
+    text = "ENTRY e { p = f32[8] parameter(0)  n = f32[8] negate(p)  ROOT r = f32[8] exponential(n) }"
+    module = xi.load(text)
+    said = "no fusions in this module: every operation is taken for a kernel"
+    report, fused = module.report(), module.fused().report()
+    assert said in report.about
+    assert said not in fused.about
+    # The negated array is written and read once less.
+    assert (len(report), len(fused)) == (2, 1)
+    read = [json.loads(each.to_json())["totals"]["bytes_read"] for each in (report, fused)]
+    assert read == [64, 32]
+    assert module.to_text() == xi.load(text).to_text()

@@ -16,6 +16,7 @@
 #include "xla_indexing/base/parallel.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/gpu/fusing/fuse_like_xla.h"
 #include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/query/aliases.h"
 #include "xla_indexing/report/analysis/analyse_kernel.h"
@@ -134,6 +135,9 @@ class Reporter {
                      options_.memory.sector_bytes, " bytes; times at its peaks"));
     if (std::string layouts = found.LayoutText(); !layouts.empty()) {
       report_.about.push_back(std::move(layouts));
+    }
+    if (!HasFusions(module_)) {
+      report_.about.push_back("no fusions in this module: every operation is taken for a kernel");
     }
   }
 
