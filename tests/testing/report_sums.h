@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "llvm/Support/JSON.h"
 #include "xla_indexing/report/kernel_report.h"
+#include "xla_indexing/report/saturated.h"
 #include "xla_indexing/report/write/report_json.h"
 #include "xla_indexing/report/write/report_text.h"
 
@@ -25,7 +26,7 @@ inline ReportTotals SumOf(const std::vector<ReportTotals>& parts) {
     sum.bytes_read = sum.bytes_read.Add(part.bytes_read);
     sum.bytes_moved = sum.bytes_moved.Add(part.bytes_moved);
     sum.bytes_wasted = sum.bytes_wasted.Add(part.bytes_wasted);
-    sum.traffic += part.traffic;
+    sum.traffic = internal::SaturatedSum(sum.traffic, part.traffic);
     sum.microseconds += part.microseconds;
   }
   return sum;
