@@ -102,7 +102,7 @@ class InBrowser(unittest.TestCase):
         hlo = pathlib.Path(hlo)
         if hlo not in self.reports:
             page = pathlib.Path(self.directory.name) / f"{len(self.reports)}.html"
-            subprocess.run([PRINT_INDEXING, f"--report={page}", str(hlo)], check=True, timeout=120)
+            subprocess.run([PRINT_INDEXING, "--assume=unfused", f"--report={page}", str(hlo)], check=True, timeout=120)
             self.reports[hlo] = page
         return self.reports[hlo]
 
@@ -710,7 +710,7 @@ class Page(InBrowser):
         hlo = pathlib.Path(self.directory.name) / "none.hlo"
         hlo.write_text("HloModule m\nENTRY e { ROOT a = f32[4] parameter(0) }\n")
         page = pathlib.Path(self.directory.name) / "none.html"
-        subprocess.run([PRINT_INDEXING, f"--report={page}", str(hlo)], check=True)
+        subprocess.run([PRINT_INDEXING, "--assume=unfused", f"--report={page}", str(hlo)], check=True)
         opened = self.browser.new_page()
         self.addCleanup(opened.close)
         opened.goto(f"file://{page}")
