@@ -241,49 +241,63 @@ class FusionViewBuilder {
   // The node of the state after all iterations of a loop; nothing if their number is not known, or they are
   // too many.
   std::optional<NodeId> AddIterations(const HloInstruction& loop, NodeId state, int depth) {
+    const auto [found, is_new] = iterated_.try_emplace(&loop);
+    if (is_new) found->second = IteratedOf(loop);
+    const IteratedLoop iterated = found->second;
     const HloComputation& body = *loop.while_body();
-    const std::vector<bool> passed = internal::LeavesPassedThrough(loop);
-    const internal::LoopCounter counter = internal::FindLoopCounter(loop, passed, context_);
-    if (!ConditionReadsNoData(loop, passed, counter)) return std::nullopt;
     const int64_t size = std::max<int64_t>(body.instruction_count(), 1);
-    const bool is_known = counter.count() && depth < kMaxInlinedDepth &&
-                          *counter.count() <= (FusionView::kMaxInlined - inlined_count_) / size &&
-                          QuestionBudget::Spend(*counter.count() * size);
-    if (!is_known) return std::nullopt;
-    inlined_count_ += *counter.count() * size;
-    for (int64_t k = 0; k < *counter.count(); ++k) {
+    const bool is_short = iterated.count && depth < kMaxInlinedDepth &&
+                          *iterated.count <= (FusionView::kMaxInlined - inlined_count_) / size &&
+                          QuestionBudget::Spend(*iterated.count * size);
+    if (!is_short) return std::nullopt;
+    inlined_count_ += *iterated.count * size;
+    for (int64_t k = 0; k < *iterated.count; ++k) {
       iterations_.push_back(k);
-      state = AddNodesOfCall(body, {WithCounted(state, counter, k)}, depth);
+      state = AddNodesOfCall(body, {WithCounted(state, iterated, k)}, depth);
       iterations_.pop_back();
     }
     return state;
   }
 
-  // Whether all that the condition reads of the state counts, or is a constant: the iterations do not say what
-  // else they depend on.
-  static bool ConditionReadsNoData(const HloInstruction& loop, const std::vector<bool>& passed,
-                                   const internal::LoopCounter& counter) {
+  // How often a loop runs, and the leaves that count from a constant.
+  struct IteratedLoop {
+    std::optional<int64_t> count;  // nothing if it is not known, or depends on data
+    std::vector<std::pair<int64_t, internal::CountingLeaf>> counting = {};
+  };
+
+  IteratedLoop IteratedOf(const HloInstruction& loop) const {
+    const std::vector<bool> passed = internal::LeavesPassedThrough(loop);
+    const internal::LoopCounter counter = internal::FindLoopCounter(loop, passed, context_);
+    const auto begins_with_constant = [&](int64_t leaf) {
+      const internal::LeafSource source = internal::FollowRoutes({loop.operand(0), leaf});
+      return source.instruction->opcode() == HloOpcode::kConstant;
+    };
+    // The iterations do not say what else the condition reads.
     const HloInstruction& state = *loop.while_condition()->parameters()[0];
-    return absl::c_all_of(state.uses(), [&](const HloInstruction::Use& use) {
+    const bool reads_no_data = absl::c_all_of(state.uses(), [&](const HloInstruction::Use& use) {
       if (use.user->uses().empty() && !use.user->is_root()) return true;
       if (use.user->opcode() != HloOpcode::kGetTupleElement) return false;
       const int64_t leaf = state.shape().FirstLeafOfElement(use.user->tuple_index());
-      if (counter.leaves.contains(leaf)) return true;
-      if (!use.user->shape().IsArray() || !passed[static_cast<size_t>(leaf)]) return false;
-      const internal::LeafSource begins = internal::FollowRoutes({loop.operand(0), leaf});
-      return begins.instruction->opcode() == HloOpcode::kConstant;
+      return use.user->shape().IsArray() && begins_with_constant(leaf) &&
+             (counter.leaves.contains(leaf) || passed[static_cast<size_t>(leaf)]);
     });
+    if (!reads_no_data) return {};
+    IteratedLoop iterated = {counter.count()};
+    for (const auto& counting : counter.leaves) {
+      if (begins_with_constant(counting.first)) iterated.counting.push_back(counting);
+    }
+    return iterated;
   }
 
   // The state that iteration `k` begins with, in which what counts is a constant.
-  NodeId WithCounted(NodeId state, const internal::LoopCounter& counter, int64_t k) {
+  NodeId WithCounted(NodeId state, const IteratedLoop& loop, int64_t k) {
     const HloInstruction& tuple = *nodes_[state].original;
     const bool is_flat = nodes_[state].kind == Node::Kind::kCopy &&
                          tuple.opcode() == HloOpcode::kTuple &&
                          tuple.operand_count() == tuple.shape().LeafCount();
     if (!is_flat) return state;
     absl::InlinedVector<NodeId, 2> operands = nodes_[state].operands;
-    for (const auto& [leaf, counting] : counter.leaves) {
+    for (const auto& [leaf, counting] : loop.counting) {
       const NodeId constant = AddNode(*tuple.operand(leaf), Node::Kind::kConstant);
       nodes_[constant].value = counting.start + k * counting.step;
       operands[static_cast<size_t>(leaf)] = constant;
@@ -425,8 +439,9 @@ class FusionViewBuilder {
   const absl::FunctionRef<bool(const HloInstruction&)> is_inside_;
   mlir::MLIRContext* context_;
   std::vector<Node> nodes_;
-  // Of the loops around what is added.
+  // The iterations, of the loops around it, in which a node is added.
   FusionView::Iterations iterations_;
+  absl::flat_hash_map<const HloInstruction*, IteratedLoop> iterated_;
   // The instructions of the calls that are replaced so far.
   int64_t inlined_count_ = 0;
   std::vector<NodeId> root_nodes_;

@@ -72,7 +72,7 @@ struct KernelDrawing;
 }  // namespace internal
 
 struct ReportOptions {
-  // Of that machine, whose threads and memory they take.
+  // The options for a machine, with its threads and memory.
   static ReportOptions For(const Machine& machine);
 
   const Machine* machine = &DefaultMachine();

@@ -11,7 +11,7 @@ namespace xla_indexing::internal {
 // The least of a count; 0 where that is not known.
 inline int64_t LeastOf(const Interval& count) { return count.has_lower() ? count.lower() : 0; }
 
-// Of numbers of 0 and more.
+// Sums and products of numbers that are not negative; the greatest int64 where they do not fit.
 inline int64_t SaturatedSum(int64_t a, int64_t b) {
   int64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;

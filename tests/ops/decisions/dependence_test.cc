@@ -25,8 +25,8 @@ namespace {
 using Pair = std::pair<std::vector<int64_t>, std::vector<int64_t>>;
 using PairSet = std::set<Pair>;
 
-// All pairs of an element of the result and one of parameter 0 that it depends on, exactly; a map that is not
-// exact is a failure.
+// All pairs of an element of the result and one of parameter 0 that it depends on, exactly, which are the same in
+// both directions; a map that is not exact is a failure.
 class DependenceTest : public ::testing::Test {
  protected:
   PairSet DependsOn(const std::string& text, Dependence dependence, int64_t parameter = 0) {
@@ -34,10 +34,23 @@ class DependenceTest : public ::testing::Test {
     EXPECT_TRUE(module.ok()) << module.status();
     PairSet pairs;
     if (!module.ok()) return pairs;
+    pairs = PairsOf(**module, dependence, parameter, Direction::kOutputToInput);
+    PairSet converse;
+    for (const auto& [from, to] :
+         PairsOf(**module, dependence, parameter, Direction::kInputToOutput)) {
+      converse.insert({to, from});
+    }
+    EXPECT_EQ(pairs, converse);
+    return pairs;
+  }
+
+  PairSet PairsOf(const HloModule& module, Dependence dependence, int64_t parameter,
+                  Direction direction) {
+    PairSet pairs;
     FusionOptions options;
     options.indexing.dependence = dependence;
     HloIndexer indexer(&context_, options);
-    const auto entries = indexer.Index(*(*module)->entry_computation(), Direction::kOutputToInput);
+    const auto entries = indexer.Index(*module.entry_computation(), direction);
     EXPECT_TRUE(entries.ok()) << entries.status();
     if (!entries.ok()) return pairs;
     for (const IndexingEntry& entry : **entries) {

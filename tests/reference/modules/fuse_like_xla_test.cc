@@ -31,7 +31,7 @@ absl::StatusOr<Value> ResultOfModule(const HloModule& module, const std::vector<
   return execution->ValueOf(entry.root_instruction());
 }
 
-// Of integers and predicates.
+// Integers and predicates are compared.
 void ExpectSameValues(const Value& a, const Value& b) {
   ASSERT_EQ(a.size(), b.size());
   for (size_t leaf = 0; leaf < a.size(); ++leaf) {

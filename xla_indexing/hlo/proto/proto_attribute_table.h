@@ -112,7 +112,7 @@ struct AttributeField {
 
   ProtoField field;
   AttributeKey key = AttributeKey::kOther;
-  absl::string_view name;  // Of kOther.
+  absl::string_view name;  // Only of kOther.
   Condition condition = nullptr;
   Spelling spelling = nullptr;
   MessageSpelling message_spelling = nullptr;

@@ -385,6 +385,8 @@ ValueOrigins::Origins ValueOrigins::Of(const HloInstruction& instruction) {
 
 const Literal* ValueOrigins::KnownArray(const HloInstruction& instruction, int64_t leaf,
                                         const CallPath& path, mlir::MLIRContext* context) {
+  // What is left undone for want of steps would be remembered.
+  if (QuestionBudget::IsSpent()) return nullptr;
   const KnownLeaves& leaves = ArraysOf(instruction, path, context);
   return leaf < static_cast<int64_t>(leaves.size()) ? leaves[static_cast<size_t>(leaf)].get()
                                                     : nullptr;
@@ -402,7 +404,11 @@ KnownLeaves ValueOrigins::ArraysPassed(const HloInstruction& parameter, const Ca
   for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
     const std::optional<LeafSource> passed = PassedFor(parameter, static_cast<int64_t>(leaf));
     if (!passed) continue;
+    constexpr int kMaxDepth = 64;
+    if (depth_of_arrays_ == kMaxDepth) return leaves;
+    ++depth_of_arrays_;
     const KnownLeaves& arrays = ArraysOf(*passed->instruction, {}, context);
+    --depth_of_arrays_;
     if (passed->leaf < static_cast<int64_t>(arrays.size())) {
       leaves[leaf] = arrays[static_cast<size_t>(passed->leaf)];
     }
@@ -426,8 +432,8 @@ const KnownLeaves& ValueOrigins::ArraysOf(const HloInstruction& instruction, con
     const bool is_known = arrays_.contains(Place(next, calls));
     if (is_known || !needed.try_emplace(next->index_in_computation(), next).second) continue;
     const bool is_followed = !Of(*next).data && needed.size() <= kMaxInstructions;
-    if (is_followed)
-      pending.insert(pending.end(), next->operands().begin(), next->operands().end());
+    if (!is_followed) continue;
+    pending.insert(pending.end(), next->operands().begin(), next->operands().end());
   }
   ArrayEvaluator evaluator(context, &steps_of_arrays_);
   for (const auto& [position, each] : needed) {

@@ -112,6 +112,7 @@ class ValueOrigins {
   using Place = std::pair<const HloInstruction*, std::vector<const HloInstruction*>>;
   absl::node_hash_map<Place, KnownLeaves> arrays_;
   StepBudget steps_of_arrays_{int64_t{1} << 20};
+  int depth_of_arrays_ = 0;  // of callers that are asked one for another
 };
 
 // Whether values may decide reads of instructions of an opcode.

@@ -209,7 +209,7 @@ class ElementEvaluator {
   std::optional<ValueCases> FollowConstant(const Element& element, const Constraints& when);
   std::optional<ValueCases> OfLiteral(const Literal& literal, const Element& element,
                                       const Constraints& when);
-  // Of an array that the module fixes.
+  // The element of an array that the module fixes.
   std::optional<ValueCases> FollowArray(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowIota(const Element& element, const Constraints& when);
   // `when` and that the index is in the domain of the map; with an empty interval where that is

@@ -373,7 +373,7 @@ class WholeArrays {
       for (size_t i = 0; i < operands_.size(); ++i) {
         const Literal& operand = Operand(i);
         const auto number = NumberAt(operand, operand.shape().IsScalar() ? 0 : position);
-        if (!number) return std::nullopt;
+        if (!number || !IsPortable(*number)) return std::nullopt;
         numbers.push_back(*number);
       }
       return ApplyToNumbers(instruction_, numbers);
@@ -472,10 +472,11 @@ class WholeArrays {
   Known Scatter() {
     const Shape& shape = instruction_.shape();
     std::optional<Combiner> combiner = Combiner::Of(instruction_.to_apply());
-    if (operands_.size() != 3 || !shape.IsArray() || !combiner ||
-        !combiner->IsOf(shape.element_type())) {
-      return nullptr;
-    }
+    const bool have_type = operands_.size() == 3 && shape.IsArray() && combiner &&
+                           combiner->IsOf(shape.element_type()) &&
+                           Operand(0).shape().element_type() == shape.element_type() &&
+                           Operand(2).shape().element_type() == shape.element_type();
+    if (!have_type) return nullptr;
     std::optional<Accumulators> result = Accumulators::Of(*combiner, Operand(0), shape);
     if (!result) return nullptr;
     const bool is_added = VisitUpdates([&](int64_t from, int64_t to) {

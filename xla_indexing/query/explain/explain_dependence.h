@@ -52,7 +52,7 @@ struct DependenceStep {
   int64_t source_line = 0;
   int64_t leaf = 0;
   std::vector<int64_t> element;
-  // Of the loops around the instruction, the outermost first, as far as they are followed.
+  // The iterations that it is in, of the loops that are followed, the outermost first.
   std::vector<int64_t> iterations = {};
   // In how many iterations of the innermost one, this and those before it, the chain takes the same steps.
   int64_t repeats = 1;

@@ -119,7 +119,9 @@ std::optional<ValueCases> RegionsOfLiteral(const Literal& literal, llvm::ArrayRe
   }
   // So many elements are compared in the time of a step (base/question_budget.h).
   constexpr int64_t kElementsOfStep = 256;
-  if (!QuestionBudget::Spend(literal.ElementCount() / kElementsOfStep)) return std::nullopt;
+  const auto rank = static_cast<int64_t>(index.size());
+  if (!QuestionBudget::Spend(rank * (literal.ElementCount() / kElementsOfStep)))
+    return std::nullopt;
   // The dimensions along which elements differ, of which there are one or two, the last first.
   struct Axis {
     AffineExpr index;

@@ -16,8 +16,8 @@
 
 namespace xla_indexing::internal {
 
-// The element of a literal, whose elements differ along one or two of its dimensions, at an index that is inside where
-// `when` holds, as cases of one value each; nothing if these are too many.
+// The element of a literal, whose elements differ along one or two of its dimensions, at an index that is
+// inside where `when` holds, as cases of one value each; nothing if these are too many.
 std::optional<ValueCases> RegionsOfLiteral(const Literal& literal,
                                            llvm::ArrayRef<mlir::AffineExpr> index,
                                            const Constraints& when,

@@ -110,6 +110,11 @@ std::optional<Number> FloatResult(const HloInstruction& instruction,
     case HloOpcode::kClamp:
       return llvm::minimum(llvm::maximum(x, values[1]), values[2]);
     case HloOpcode::kCompare: {
+      // In total order zeros, and what is no number, differ by their signs.
+      const bool is_total = instruction.GetText(AttributeKey::kComparisonType) == "TOTALORDER";
+      if (is_total && (x.isNaN() || values[1].isNaN() || (x.isZero() && values[1].isZero()))) {
+        return std::nullopt;
+      }
       const APFloat::cmpResult order = x.compare(values[1]);
       return OrderIs(order == APFloat::cmpLessThan, order == APFloat::cmpEqual,
                      order == APFloat::cmpGreaterThan, instruction.comparison_direction());
@@ -252,7 +257,7 @@ std::optional<APInt> BitsResult(HloOpcode opcode, llvm::ArrayRef<APSInt> values)
 
 std::optional<Number> IntegerResult(const HloInstruction& instruction,
                                     llvm::ArrayRef<int64_t> values) {
-  // Of a comparison it is that of its operands.
+  // A comparison has the type of its operands, and yields predicates.
   const ElementType type = instruction.operand(0)->shape().element_type();
   std::vector<APSInt> bits;
   for (const int64_t value : values) bits.push_back(BitsOf(value, type));
@@ -306,13 +311,17 @@ std::optional<Number> ApplyToNumbers(const HloInstruction& instruction,
     return ConvertNumber(numbers[0], instruction.shape().element_type());
   }
   if (instruction.opcode() == HloOpcode::kSelect) {
-    return numbers[std::get<int64_t>(numbers[0]) != 0 ? 1 : 2];
+    const auto* predicate = std::get_if<int64_t>(&numbers[0]);
+    if (predicate == nullptr) return std::nullopt;
+    return numbers[*predicate != 0 ? 1 : 2];
   }
   if (std::holds_alternative<APFloat>(numbers[0])) {
     llvm::SmallVector<APFloat, 3> values;
     for (const Number& number : numbers) {
       const auto* value = std::get_if<APFloat>(&number);
-      if (value == nullptr) return std::nullopt;
+      const bool is_of_type = value != nullptr && &value->getSemantics() ==
+                                                      &std::get<APFloat>(numbers[0]).getSemantics();
+      if (!is_of_type) return std::nullopt;
       values.push_back(*value);
     }
     return FloatResult(instruction, values);
