@@ -326,6 +326,27 @@ TEST_F(DependenceTest, CallersThatPassOneMaskAreFollowed) {
             Where(4, 6, IsInTriangle));
 }
 
+TEST_F(DependenceTest, AMaskThatComesFromFarIsNotSaidToBeData) {
+  // Through more calls than are followed, one in another.
+  std::string text =
+      "c0 { a = f32[8] parameter(0)  m = f32[8] parameter(1)  ROOT r = f32[8] multiply(a, m) }\n";
+  constexpr int kCalls = 300;
+  for (int i = 1; i < kCalls; ++i) {
+    absl::StrAppend(&text, "c", i, " { a = f32[8] parameter(0)  m = f32[8] parameter(1)\n",
+                    "  ROOT r = f32[8] call(a, m), to_apply=c", i - 1, " }\n");
+  }
+  absl::StrAppend(&text, "ENTRY e { x = f32[8] parameter(0)  k = f32[8] iota(), iota_dimension=0\n",
+                  "  ROOT r = f32[8] call(x, k), to_apply=c", kCalls - 1, " }");
+  const auto module = ParseAndVerifyModule(text);
+  ASSERT_TRUE(module.ok()) << module.status();
+  FusionOptions options;
+  options.indexing.dependence = Dependence::kFiniteValues;
+  HloIndexer indexer(&context_, options);
+  const auto entries = indexer.Index(*(*module)->FindComputation("c0"), Direction::kOutputToInput);
+  ASSERT_TRUE(entries.ok()) << entries.status();
+  EXPECT_EQ((*entries)->front().indexing.label().exactness, Exactness::kOverApproximate);
+}
+
 TEST_F(DependenceTest, DifferentMasksOfCallersAreNotSaidToBeData) {
   EXPECT_EQ(ExactnessOf(CalledTwice("mask", "other")), Exactness::kOverApproximate);
 }

@@ -346,6 +346,8 @@ ValueOrigins::Origins ValueOrigins::OriginsOfParameter(const HloInstruction& par
     if (!MayBeFollowed(source)) continue;
     for (const HloInstruction* operand : source.operands()) pending.push_back({operand, 0});
   }
+  // What was not looked at may be known.
+  if (!pending.empty()) origins.fixed = origins.zero = origins.infinite = true;
   return origins;
 }
 
