@@ -165,7 +165,7 @@ class OperandIndexing {
   friend H AbslHashValue(H h, const OperandIndexing& indexing) {
     h = H::combine(std::move(h), indexing.map(), indexing.label());
     for (const RuntimeVarIndexing& binding : indexing.bindings()) {
-      h = H::combine(std::move(h), static_cast<size_t>(hash_value(binding)));
+      h = H::combine(std::move(h), binding);
     }
     if (indexing.replica_map() != nullptr) h = H::combine(std::move(h), *indexing.replica_map());
     return h;

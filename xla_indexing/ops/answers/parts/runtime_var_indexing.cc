@@ -5,9 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
-#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/compare.h"
 #include "xla_indexing/hlo/types/element_type.h"
@@ -74,14 +72,6 @@ std::string RuntimeVarIndexing::YieldedBy(const HloComputation* analysed) const 
   absl::StrAppend(&text, instruction->name());
   if (leaf != 0) absl::StrAppend(&text, "#", leaf);
   return text;
-}
-
-llvm::hash_code hash_value(const RuntimeVarIndexing& binding) {
-  return llvm::hash_combine(
-      llvm::hash_combine_range(binding.call_path.begin(), binding.call_path.end()),
-      binding.instruction, binding.leaf,
-      llvm::hash_combine_range(binding.element.begin(), binding.element.end()),
-      absl::Hash<ValueFunction>()(binding.value), binding.device);
 }
 
 int CompareSources(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b) {

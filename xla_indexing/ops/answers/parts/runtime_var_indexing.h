@@ -30,9 +30,10 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "llvm/ADT/Hashing.h"
+#include "absl/types/span.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/base/numbers/interval.h"
@@ -76,7 +77,15 @@ struct RuntimeVarIndexing {
     return a.call_path == b.call_path && a.instruction == b.instruction && a.leaf == b.leaf &&
            a.element == b.element && a.value == b.value && a.device == b.device;
   }
-  friend llvm::hash_code hash_value(const RuntimeVarIndexing& binding);
+  template <typename H>
+  friend H AbslHashValue(H h, const RuntimeVarIndexing& binding) {
+    h = H::combine(std::move(h), absl::MakeConstSpan(binding.call_path), binding.instruction,
+                   binding.leaf, binding.value, binding.device.getAsOpaquePointer());
+    for (const mlir::AffineExpr index : binding.element) {
+      h = H::combine(std::move(h), index.getAsOpaquePointer());
+    }
+    return H::combine(std::move(h), binding.element.size());
+  }
 };
 
 using RuntimeVarIndexings = std::vector<RuntimeVarIndexing>;

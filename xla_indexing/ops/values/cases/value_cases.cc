@@ -77,21 +77,22 @@ ValueVariables::ValueVariables(Domain domain, mlir::MLIRContext* context)
 }
 
 AffineExpr ValueVariables::SymbolOf(RuntimeVarIndexing unknown, const Interval& values) {
-  const auto index = llvm::find(unknowns_, unknown) - unknowns_.begin();
-  if (index == static_cast<std::ptrdiff_t>(unknowns_.size())) {
+  const auto [known, is_new] = places_of_unknowns_.try_emplace(unknown, unknowns_.size());
+  const size_t place = known->second;
+  if (is_new) {
     unknowns_.push_back(std::move(unknown));
     values_of_unknowns_.push_back(values);
   } else {
-    values_of_unknowns_[index] = values_of_unknowns_[index].Union(values);
+    values_of_unknowns_[place] = values_of_unknowns_[place].Union(values);
   }
-  return mlir::getAffineSymbolExpr(first_unknown_ + index, context_);
+  return mlir::getAffineSymbolExpr(first_unknown_ + place, context_);
 }
 
 Interval ValueVariables::BoundsOf(const RuntimeVarIndexing& unknown) const {
   const Interval values = unknown.ValueRange();
-  const auto index = llvm::find(unknowns_, unknown) - unknowns_.begin();
-  if (index == static_cast<std::ptrdiff_t>(unknowns_.size())) return values;
-  return values.Intersect(values_of_unknowns_[index]);
+  const auto known = places_of_unknowns_.find(unknown);
+  if (known == places_of_unknowns_.end()) return values;
+  return values.Intersect(values_of_unknowns_[known->second]);
 }
 
 bool ValueVariables::HasUnknown(AffineExpr expr) const {
@@ -116,21 +117,29 @@ bool ValueVariables::MayTellApart(AffineExpr expr) const {
   return true;
 }
 
-AffineExpr ValueVariables::Simplified(AffineExpr expr) const {
+Domain ValueVariables::DomainOf(AffineExpr expr, const Constraints& when) const {
+  llvm::BitVector used(first_unknown_ + unknowns_.size());
+  MarkSymbols(expr, &used);
+  for (const Constraint& constraint : when) MarkSymbols(constraint.expr, &used);
   Domain domain = domain_;
-  for (const RuntimeVarIndexing& unknown : unknowns_) {
-    domain.runtimes.push_back({ValuesOf(unknown), {}});
+  for (int i = static_cast<int>(first_unknown_); i <= used.find_last(); ++i) {
+    const RuntimeVarIndexing& unknown = unknowns_[i - first_unknown_];
+    domain.runtimes.push_back({used.test(i) ? ValuesOf(unknown) : Interval::All(), {}});
   }
-  const IndexingMap map = domain.MakeMap({expr}, context_);
+  return domain;
+}
+
+AffineExpr ValueVariables::Simplified(AffineExpr expr) const {
+  const IndexingMap map = DomainOf(expr, {}).MakeMap({expr}, context_);
   return ExprSimplifier(context_, map.DimBounds(), map.SymbolBounds()).Simplify(map.results()[0]);
 }
 
 Interval ValueVariables::RangeOf(AffineExpr expr, const Constraints& when) const {
   if (!expr) return Interval::All();
-  Domain domain = domain_;
-  for (const RuntimeVarIndexing& unknown : unknowns_) {
-    domain.runtimes.push_back({ValuesOf(unknown), {}});
+  if (when.empty()) {
+    if (const std::optional<int64_t> value = ConstantIn(expr)) return Interval::Point(*value);
   }
+  Domain domain = DomainOf(expr, when);
   for (const Constraint& constraint : when) {
     if (!domain.Constrain(constraint.expr, constraint.interval)) return Interval::All();
   }

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/numbers/interval.h"
@@ -104,10 +105,14 @@ class ValueVariables {
                                      const Constraints& when) const;
 
  private:
+  // The domain with the unknowns that these expressions mention.
+  Domain DomainOf(mlir::AffineExpr expr, const Constraints& when) const;
+
   Domain domain_;
   mlir::MLIRContext* context_;
   unsigned first_unknown_;
   RuntimeVarIndexings unknowns_;
+  absl::flat_hash_map<RuntimeVarIndexing, size_t> places_of_unknowns_;
   std::vector<Interval> values_of_unknowns_;
   Assumption assumption_;
   std::optional<const HloInstruction*> outside_of_;
