@@ -130,10 +130,17 @@ ValueCases ElementEvaluator::Evaluate(const HloInstruction* instruction, int64_t
 }
 
 ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constraints& when) {
-  if (KeepsPartialValues() &&
-      !environment_.MayBeKnown(*element.instruction, !element.path.empty())) {
+  if (!KeepsPartialValues()) return EvaluateAnew(element, when);
+  if (!environment_.MayBeKnown(*element.instruction, !element.path.empty())) {
     return Unknown(element, when);
   }
+  if (!when.empty()) return EvaluateAnew(element, when);
+  const RuntimeVarIndexing key = BindingOf(element);
+  if (const auto known = values_.find(key); known != values_.end()) return known->second;
+  return values_[key] = EvaluateAnew(element, when);
+}
+
+ValueCases ElementEvaluator::EvaluateAnew(const Element& element, const Constraints& when) {
   if (depth_ >= kMaxDepth || visits_ >= kMaxVisits) {
     if (auto cases = FollowArray(element, when)) return *std::move(cases);
     SetMissed(*element.instruction);
@@ -188,13 +195,18 @@ Interval ElementEvaluator::RangeOfCases(const ValueCases& cases) const {
   return range;
 }
 
+RuntimeVarIndexing ElementEvaluator::BindingOf(const Element& element) {
+  RuntimeVarIndexing binding;
+  binding.instruction = element.instruction;
+  binding.leaf = element.leaf;
+  binding.call_path = element.path;
+  binding.element.assign(element.index.begin(), element.index.end());
+  return binding;
+}
+
 ValueCases ElementEvaluator::Unknown(const Element& element, const Constraints& when,
                                      const Interval& range) {
-  RuntimeVarIndexing unknown;
-  unknown.instruction = element.instruction;
-  unknown.leaf = element.leaf;
-  unknown.call_path = element.path;
-  unknown.element.assign(element.index.begin(), element.index.end());
+  RuntimeVarIndexing unknown = BindingOf(element);
   PassedScalar passed;
   if (element.path.empty() && element.index.empty() &&
       element.instruction->opcode() == HloOpcode::kParameter) {

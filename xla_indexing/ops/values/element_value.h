@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -197,7 +198,11 @@ class ElementEvaluator {
     ElementType type() const { return instruction->shape().Leaf(leaf).element_type(); }
   };
 
+  static RuntimeVarIndexing BindingOf(const Element& element);
+
+  // The value where `when` holds; partial values that were found before are not looked for again.
   ValueCases EvaluateWhere(const Element& element, const Constraints& when);
+  ValueCases EvaluateAnew(const Element& element, const Constraints& when);
   // Nothing where the element cannot be followed; `range`, if it is not null and something is known,
   // is then an interval that the element is in where `when` holds.
   std::optional<ValueCases> Follow(const Element& element, const Constraints& when,
@@ -268,6 +273,8 @@ class ElementEvaluator {
   bool finds_ranges_ = false;
   const HloInstruction* missed_ = nullptr;
   const HloInstruction* missed_parameter_ = nullptr;
+  // Partial values where no condition restricts them.
+  absl::flat_hash_map<RuntimeVarIndexing, ValueCases> values_;
   int visits_ = 0;
   int depth_ = 0;
 };

@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Casting.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
 #include "xla_indexing/base/numbers/checked.h"
@@ -138,6 +139,10 @@ Interval ValueVariables::RangeOf(AffineExpr expr, const Constraints& when) const
   if (!expr) return Interval::All();
   if (when.empty()) {
     if (const std::optional<int64_t> value = ConstantIn(expr)) return Interval::Point(*value);
+    const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(expr);
+    if (symbol && symbol.getPosition() >= first_unknown_) {
+      return ValuesOf(unknowns_[symbol.getPosition() - first_unknown_]);
+    }
   }
   Domain domain = DomainOf(expr, when);
   for (const Constraint& constraint : when) {
