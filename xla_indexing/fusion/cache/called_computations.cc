@@ -145,6 +145,7 @@ void CalledComputations::ForgetOwn() {
   answers_.Forget();
   passed_values_.Forget();
   known_callers_.clear();
+  decided_.clear();
   loops_.clear();
   kinds_.Forget();
   forms_.Forget();
@@ -391,10 +392,18 @@ absl::StatusOr<SharedIndexing> CalledComputations::EntriesOfKind(const HloInstru
   if (!MayDecideReads(instruction)) {
     return kinds_.Find(instruction, FormOf(direction, exact, simplified), make);
   }
+  const std::tuple key(&instruction, direction, exact, simplified);
+  if (const auto known = decided_.find(key); known != decided_.end()) return known->second;
   absl::StatusOr<InstructionIndexing> entries = make();
   if (!entries.ok()) return entries.status();
   if (simplified) Simplify(&*entries);
-  return std::make_shared<const InstructionIndexing>(*std::move(entries));
+  auto shared = std::make_shared<const InstructionIndexing>(*std::move(entries));
+  // What was left undone for want of steps is not kept.
+  if (!QuestionBudget::IsSpent()) {
+    shared_.CountMaps(*shared);
+    decided_.emplace(key, shared);
+  }
+  return shared;
 }
 
 absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstruction& instruction,

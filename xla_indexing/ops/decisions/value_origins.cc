@@ -211,49 +211,41 @@ ValueOrigins::Origins ValueOrigins::FindOfCall(const OfOperands& operands) {
 
 ValueOrigins::Origins ValueOrigins::FindOfElementwise(const OfOperands& operands,
                                                       bool is_float) const {
-  const HloOpcode opcode = operands.instruction.opcode();
   const Origins& all = operands.all;
+  const auto known = [&](bool fixed, bool zero, bool infinite) {
+    return Origins{fixed, fixed && zero, fixed && infinite, all.data, all.given};
+  };
+  const HloOpcode opcode = operands.instruction.opcode();
   if (opcode == HloOpcode::kSelect) {
-    Origins origins = operands.Any({1, 2});
-    origins.fixed = origins.fixed || operands.all_fixed;
-    return origins;
+    // Where the predicate is not known, neither is the result.
+    const Origins chosen = operands.Any({1, 2});
+    return known(operands.Of(0).fixed && chosen.fixed, chosen.zero, chosen.infinite);
   }
-  // What is sure of the result with one operand (ops/values/cases/sure_values.h).
+  // exp(-infinity) is 0; other results are not known.
   const bool is_finite = dependence_ == Dependence::kFiniteValues;
-  bool is_sure = false;
+  if (opcode == HloOpcode::kExponential) return known(is_finite && all.infinite, true, false);
+  // What is computed of known values may be anything.
+  if (operands.all_fixed) return known(true, true, true);
+  // What is sure of the result with one operand (ops/values/cases/sure_values.h).
+  if (is_float && !is_finite) return known(false, false, false);
   switch (opcode) {
     case HloOpcode::kClamp:
-      is_sure = operands.Of(0).fixed && operands.Of(2).fixed && (!is_float || is_finite);
-      break;
+      return known(operands.Of(0).fixed && operands.Of(2).fixed, true, true);
     case HloOpcode::kAnd:
     case HloOpcode::kOr:
-      is_sure = all.zero;
-      break;
     case HloOpcode::kMultiply:
-      is_sure = all.zero && (!is_float || is_finite);
-      break;
+      return known(all.zero, true, false);
     case HloOpcode::kMaximum:
     case HloOpcode::kMinimum:
-      is_sure = is_float ? is_finite && all.infinite : all.zero;
-      break;
+      return is_float ? known(all.infinite, false, true) : known(all.zero, true, false);
     case HloOpcode::kAdd:
     case HloOpcode::kSubtract:
-      is_sure = is_float && is_finite && all.infinite;
-      break;
+      return known(is_float && all.infinite, false, true);
     case HloOpcode::kDivide:
-      is_sure = is_float && is_finite && (operands.Of(0).zero || operands.Of(1).infinite);
-      break;
-    case HloOpcode::kExponential:
-      // exp(-infinity) is 0; other results are not known.
-      return {is_finite && all.infinite, is_finite && all.infinite, false, all.data, all.given};
+      return known(is_float && (operands.Of(0).zero || operands.Of(1).infinite), true, false);
     default:
-      break;
+      return known(false, false, false);
   }
-  Origins origins = all;
-  origins.fixed = operands.all_fixed || is_sure;
-  // What is computed of known values may be anything.
-  if (operands.all_fixed) origins.zero = origins.infinite = true;
-  return origins;
 }
 
 const std::vector<const HloInstruction*>& ValueOrigins::CallersOf(
