@@ -146,6 +146,7 @@ void CalledComputations::ForgetOwn() {
   passed_values_.Forget();
   known_callers_.clear();
   decided_.clear();
+  are_reads_decided_.clear();
   loops_.clear();
   kinds_.Forget();
   forms_.Forget();
@@ -378,6 +379,16 @@ InstructionIndexing StartingAt(const InstructionIndexing& entries, Direction dir
 }
 
 }  // namespace
+
+bool CalledComputations::MayDecideReads(const HloInstruction& instruction) {
+  if (!origins_ || !origins_->MayDecideReads(instruction)) return false;
+  if (const auto known = are_reads_decided_.find(&instruction); known != are_reads_decided_.end()) {
+    return known->second;
+  }
+  const bool are_decided = AreReadsDecided(instruction, *origins_, context_);
+  if (!QuestionBudget::IsSpent()) are_reads_decided_.emplace(&instruction, are_decided);
+  return are_decided;
+}
 
 absl::StatusOr<SharedIndexing> CalledComputations::EntriesOfKind(const HloInstruction& instruction,
                                                                  Direction direction, bool exact,

@@ -148,6 +148,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   }
 
   ValueOrigins* Origins() override { return origins_ ? &*origins_ : nullptr; }
+  bool MayDecideReads(const HloInstruction& instruction) override;
 
   Interval DevicesOf(const HloComputation& computation) override;
 
@@ -227,6 +228,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // Of instructions whose reads values decide, which their kinds do not tell: exact or not, simplified or not.
   absl::flat_hash_map<std::tuple<const HloInstruction*, Direction, bool, bool>, SharedIndexing>
       decided_;
+  absl::flat_hash_map<const HloInstruction*, bool> are_reads_decided_;
   absl::flat_hash_map<std::tuple<const HloInstruction*, Direction, int, bool>,
                       std::unique_ptr<LoopMemo>>
       loops_;

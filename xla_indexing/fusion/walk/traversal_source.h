@@ -34,12 +34,9 @@ class TraversalSource {
   // Facts about the values that decide reads; null if these are not asked for
   // (IndexingOptions::dependence).
   virtual ValueOrigins* Origins() = 0;
-  // Whether values may decide which elements an instruction reads, so that its maps say it and not what
-  // kind of operation it is.
-  bool MayDecideReads(const HloInstruction& instruction) {
-    ValueOrigins* origins = Origins();
-    return origins != nullptr && origins->MayDecideReads(instruction);
-  }
+  // Whether values decide which elements an instruction reads, so that its maps say it and not what kind
+  // of operation it is.
+  virtual bool MayDecideReads(const HloInstruction& instruction) = 0;
   // The devices that operations across replicas in the computation, or called there, lead to; none
   // where it stays on its device.
   virtual Interval DevicesOf(const HloComputation& computation) = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -20,6 +21,7 @@
 #include "xla_indexing/ops/answers/parts/domain.h"
 #include "xla_indexing/ops/rules/arithmetic/dot_match.h"
 #include "xla_indexing/ops/rules/frame/builders.h"
+#include "xla_indexing/ops/rules/frame/operation_maps.h"
 #include "xla_indexing/ops/values/cases/sure_values.h"
 #include "xla_indexing/ops/values/element_value.h"
 
@@ -435,19 +437,31 @@ OperandIndexing WithLabelOfMissed(OperandIndexing indexing, ValueOrigins& origin
 
 }  // namespace
 
-void RestrictToDependence(const HloInstruction& instruction, Direction direction,
+bool RestrictToDependence(const HloInstruction& instruction, Direction direction,
                           ValueOrigins& origins, mlir::MLIRContext* context,
                           InstructionIndexing* entries) {
-  if (!origins.MayDecideReads(instruction)) return;
+  if (!origins.MayDecideReads(instruction)) return false;
   ReadsOfInstruction reads(instruction, direction, origins, context);
+  bool is_restricted = false;
   for (IndexingEntry& entry : *entries) {
     OperandIndexingSet restricted;
     for (const OperandIndexing& indexing : entry.indexing) {
       restricted.Add(reads.Restricted(indexing, entry.operand));
     }
+    is_restricted = is_restricted || restricted != entry.indexing;
     entry.indexing = std::move(restricted);
   }
   std::erase_if(*entries, [](const IndexingEntry& entry) { return entry.indexing.empty(); });
+  return is_restricted;
+}
+
+bool AreReadsDecided(const HloInstruction& instruction, ValueOrigins& origins,
+                     mlir::MLIRContext* context) {
+  if (!origins.MayDecideReads(instruction)) return false;
+  absl::StatusOr<InstructionIndexing> entries =
+      OperationMaps(instruction, Direction::kOutputToInput, context, IndexingOptions());
+  return !entries.ok() ||
+         RestrictToDependence(instruction, Direction::kOutputToInput, origins, context, &*entries);
 }
 
 void DecidePredicates(ValueOrigins& origins, OperandIndexingSet* set) {

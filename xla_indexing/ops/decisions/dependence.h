@@ -26,10 +26,14 @@
 
 namespace xla_indexing::internal {
 
-// Restricts the entries of an instruction to what its value depends on.
-void RestrictToDependence(const HloInstruction& instruction, Direction direction,
+// Restricts the entries of an instruction to what its value depends on; false if they stay as they are.
+bool RestrictToDependence(const HloInstruction& instruction, Direction direction,
                           ValueOrigins& origins, mlir::MLIRContext* context,
                           InstructionIndexing* entries);
+
+// Whether values decide what an instruction reads, or were not found although they may.
+bool AreReadsDecided(const HloInstruction& instruction, ValueOrigins& origins,
+                     mlir::MLIRContext* context);
 
 // Looks again at predicates of selects, in maps that are seen from a caller. Those that are not known are
 // dropped, but for what callers of its computation may know.
