@@ -121,7 +121,7 @@ struct ValueOrigins::OfOperands {
 
   static Origins Union(const Origins& a, const Origins& b) {
     return {a.fixed || b.fixed, a.zero || b.zero, a.infinite || b.infinite, a.data || b.data,
-            a.given || b.given};
+            a.given || b.given, a.scalar || b.scalar};
   }
   const Origins& Of(int64_t i) const {
     return before[static_cast<size_t>(instruction.operand(i)->index_in_computation())];
@@ -132,6 +132,7 @@ struct ValueOrigins::OfOperands {
     for (const int64_t i : some) any = Union(any, Of(i));
     any.data = all.data;
     any.given = all.given;
+    any.scalar = all.scalar;
     return any;
   }
   // A value that is not followed, made of all operands: an array of the module may still be computed whole.
@@ -212,10 +213,13 @@ ValueOrigins::Origins ValueOrigins::FindOfCall(const OfOperands& operands) {
 ValueOrigins::Origins ValueOrigins::FindOfElementwise(const OfOperands& operands,
                                                       bool is_float) const {
   const Origins& all = operands.all;
-  const auto known = [&](bool fixed, bool zero, bool infinite) {
-    return Origins{fixed, fixed && zero, fixed && infinite, all.data, all.given};
-  };
   const HloOpcode opcode = operands.instruction.opcode();
+  // Cases are told apart by integers, and not by floats that are made of them.
+  const bool is_scalar = all.scalar && opcode != HloOpcode::kCompare;
+  const bool is_data = all.data || (is_scalar && is_float && opcode != HloOpcode::kSelect);
+  const auto known = [&](bool fixed, bool zero, bool infinite) {
+    return Origins{fixed, fixed && zero, fixed && infinite, is_data, all.given, is_scalar};
+  };
   if (opcode == HloOpcode::kSelect) {
     // Where the predicate is not known, neither is the result.
     const Origins chosen = operands.Any({1, 2});
@@ -367,7 +371,7 @@ ValueOrigins::Origins ValueOrigins::Of(const HloInstruction& instruction) {
         own = Find(*each, origins);
         // One number for all elements, which cases may be told apart by.
         if (each->shape().IsScalar() && HoldsIntegers(each->shape().element_type())) {
-          own = {true, true, false, false, false};
+          own = {true, true, false, false, false, own.data || own.given || own.scalar};
         }
       }
       known_.emplace(&next, std::move(origins));

@@ -82,6 +82,7 @@ class ValueOrigins {
     bool infinite = false;  // and be infinite
     bool data = false;
     bool given = false;
+    bool scalar = false;  // numbers that are made of an integer, a scalar that is not known
   };
 
   Origins Of(const HloInstruction& instruction);

@@ -680,13 +680,16 @@ ValueCases ElementEvaluator::ApplyToPartial(const Element& element,
     result = ApplyTo(instruction, values, when, variables_);
     if (result) return *std::move(result);
   }
-  // The result of operands that are all known could have been found.
+  // The result of operands that are all known could have been found. Cases are told apart by integers: a float
+  // that is made of an unknown one is as unknown as data.
+  const bool is_float = HoldsFloats(element.type());
   const bool has_unknown = llvm::any_of(values, [&](const ValueCase& value) {
-    return value.floats == nullptr && HasUnknown(value.value) && !MayTellApart(value.value);
+    return value.floats == nullptr && HasUnknown(value.value) &&
+           (is_float || !MayTellApart(value.value));
   });
   if (!has_unknown) {
     if (auto listed = FollowArray(element, when)) return *std::move(listed);
-    SetMissed(instruction);
+    if (!is_float || !element.index.empty()) SetMissed(instruction);
   }
   return Unknown(element, when);
 }
