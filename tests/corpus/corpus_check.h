@@ -46,6 +46,7 @@ std::unique_ptr<CorpusCheck> MakeInPlaceCheck();
 std::unique_ptr<CorpusCheck> MakeIndexStructureCheck();
 std::unique_ptr<CorpusCheck> MakeFusionMappingCheck();
 std::unique_ptr<CorpusCheck> MakeReportCheck();
+std::unique_ptr<CorpusCheck> MakeLeaksCheck();
 
 }  // namespace xla_indexing
 

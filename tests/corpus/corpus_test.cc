@@ -65,6 +65,7 @@ std::vector<TimedCheck> MakeChecks() {
   add("index structure", MakeIndexStructureCheck());
   add("fusion mapping", MakeFusionMappingCheck());
   add("report", MakeReportCheck());
+  add("leaks", MakeLeaksCheck());
   return checks;
 }
 
