@@ -280,12 +280,12 @@ TEST(StableHloReader, ErrorsHaveAPlace) {
   const std::vector<std::pair<std::string, std::string>> errors = {
       {"%0 = \"stablehlo.gather\"(%a, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = "
        "[b]>}> : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>",
-       "'stablehlo.gather': dimension_numbers.offset_dims: numbers are expected, not '[b]'"},
+       "'stablehlo.gather': offset_dims: numbers are expected, not '[b]'"},
       {"%0 = \"stablehlo.add\"(%a) : (tensor<4xf32>) -> tensor<4xf32>",
        "'stablehlo.add': it has 1 operands, 1 results"},
       {"%0 = \"stablehlo.slice\"(%a) <{start_indices = array<i64: 0>, limit_indices = array<i64: "
        "4>, strides = array<i64>}> : (tensor<4xf32>) -> tensor<4xf32>",
-       "'stablehlo.slice': there are 1 starts, 1 limits and 0 strides"},
+       "there are 1 numbers in start_indices, 1 in limit_indices and 0 in strides"},
       {"%0 = call @nowhere(%a) : (tensor<4xf32>) -> tensor<4xf32>",
        "'func.call': there is no function @nowhere with a body"},
       {"%0 = call @main(%a, %i) : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>",

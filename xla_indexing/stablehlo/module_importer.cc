@@ -24,12 +24,15 @@
 #include "mlir/IR/Location.h"
 #include "xla_indexing/base/diagnostic.h"
 #include "xla_indexing/hlo/devices/device_lists.h"
+#include "xla_indexing/hlo/model/equality.h"
 #include "xla_indexing/hlo/text/parts/lexer.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/stablehlo/importer.h"
 #include "xla_indexing/stablehlo/op_attributes.h"
 #include "xla_indexing/stablehlo/shapes.h"
 
-namespace xla_indexing::internal {
+namespace xla_indexing {
+namespace internal {
 namespace {
 
 constexpr int kMaxLocations = 64;
@@ -85,27 +88,19 @@ OpOrigin OriginOf(mlir::Location location) {
   return origin;
 }
 
-// The names of the functions that an operation calls.
-std::vector<std::string> CalleesOf(mlir::Operation& op) {
-  std::vector<std::string> names;
-  for (const llvm::StringRef key : {"callee", "decomposition", "called_computations"}) {
-    const mlir::Attribute attribute = op.getAttr(key);
-    if (auto symbol = mlir::dyn_cast_or_null<mlir::FlatSymbolRefAttr>(attribute)) {
-      names.push_back(symbol.getValue().str());
-    } else if (auto list = mlir::dyn_cast_or_null<mlir::ArrayAttr>(attribute)) {
-      for (const mlir::Attribute element : list) {
-        if (auto one = mlir::dyn_cast<mlir::FlatSymbolRefAttr>(element)) {
-          names.push_back(one.getValue().str());
-        }
-      }
-    }
-  }
-  return names;
-}
-
 std::string FunctionName(mlir::Operation& function) {
   auto name = function.getAttrOfType<mlir::StringAttr>("sym_name");
   return name ? name.str() : "";
+}
+
+// What has places for captured scalars.
+bool TakesScalars(RegionForm form) {
+  return form == RegionForm::kReducer || form == RegionForm::kSort || form == RegionForm::kMap;
+}
+
+// Whether the region's computation has one parameter, a tuple.
+bool IsOfOneTuple(RegionForm form) {
+  return form == RegionForm::kWhile || form == RegionForm::kBranches;
 }
 
 }  // namespace
@@ -141,7 +136,7 @@ const HloInstruction* ModuleImporter::ValueOf(mlir::Operation& user, mlir::Value
   mlir::Operation* definition = value.getDefiningOp();
   // A constant of a region around this one.
   if (IsConstant(definition) && definition->getBlock() != user.getBlock()) {
-    rules_.import(*this, *definition);
+    ImportOp(*this, *definition);
     return failed() ? nullptr : scope_->values.lookup(value);
   }
   Fail(user, "an operand is not defined before this operation, or in a place that it cannot use");
@@ -310,8 +305,15 @@ const HloInstruction* ModuleImporter::AddSplat(mlir::Operation& op, const HloIns
   return made;
 }
 
-void ModuleImporter::Bind(mlir::Operation& op, const HloInstruction* made, bool is_in_tuple) {
+void ModuleImporter::Bind(mlir::Operation& op, const HloInstruction* made) {
   if (failed()) return;
+  const Shape& shape = made->shape();
+  const bool is_in_tuple =
+      op.getNumResults() != 1 || (shape.IsTuple() && !EqualIgnoringLayout(shape, ResultShape(op)));
+  if (is_in_tuple && shape.IsTuple() && shape.tuple_elements().size() < op.getNumResults()) {
+    return Fail(op, "it has ", op.getNumResults(), " results, and ", shape.tuple_elements().size(),
+                " values for them");
+  }
   for (const mlir::OpResult result : op.getResults()) {
     if (!is_in_tuple) {
       BindResult(result, made);
@@ -378,7 +380,7 @@ void ModuleImporter::FindMoved(mlir::Region& region) {
           moved_.contains(definition) || !region.isAncestor(operand.getParentRegion());
       (is_captured ? has_captured : has_own) = true;
     }
-    if (has_captured && !has_own && rules_.can_move(inner)) moved_.insert(&inner);
+    if (has_captured && !has_own && CanMove(inner)) moved_.insert(&inner);
   }
 }
 
@@ -389,68 +391,67 @@ void ModuleImporter::ImportMoved(mlir::Operation& op) {
       for (const mlir::Value operand : inner.getOperands()) {
         if (failed()) return;
         if (IsConstant(operand.getDefiningOp()) && !scope_->values.contains(operand)) {
-          rules_.import(*this, *operand.getDefiningOp());
+          ImportOp(*this, *operand.getDefiningOp());
         }
       }
-      if (!failed()) rules_.import(*this, inner);
+      if (!failed()) ImportOp(*this, inner);
     }
   }
 }
 
-void ModuleImporter::AddParameters(mlir::Operation& op, Parameters form,
+std::string ModuleImporter::ParameterName(mlir::Value value) {
+  auto argument = mlir::dyn_cast_or_null<mlir::BlockArgument>(value);
+  absl::string_view text;
+  if (argument) text = places_.NameOf(argument);
+  if (value && value.getDefiningOp()) text = places_.NameOf(*value.getDefiningOp());
+  if (!text.empty()) {
+    return absl::ascii_isdigit(text[0]) ? absl::StrCat("v", text) : HloNameOf(text);
+  }
+  return argument ? absl::StrCat("arg", argument.getArgNumber()) : "captured";
+}
+
+void ModuleImporter::AddParameters(mlir::Operation& op, RegionForm form,
                                    absl::Span<const RegionParameter> parameters) {
   std::vector<Shape> shapes;
   for (const RegionParameter& parameter : parameters) shapes.push_back(ShapeOf(op, parameter.type));
-  const auto name_of = [&](mlir::Value value) {
-    auto argument = mlir::dyn_cast_or_null<mlir::BlockArgument>(value);
-    const absl::string_view text =
-        argument ? places_.NameOf(argument)
-                 : (value && value.getDefiningOp() ? places_.NameOf(*value.getDefiningOp()) : "");
-    if (!text.empty())
-      return absl::ascii_isdigit(text[0]) ? absl::StrCat("v", text) : HloNameOf(text);
-    return argument ? absl::StrCat("arg", argument.getArgNumber()) : std::string("captured");
-  };
-  if (form == Parameters::kOneTuple) {
-    HloInstruction* state =
-        scope_->computation->AddParameter(0, "state", Shape::Tuple(std::move(shapes)));
+  HloComputation* const to = scope_->computation;
+  HloInstruction* state = nullptr;
+  if (IsOfOneTuple(form)) {
+    state = to->AddParameter(0, "state", Shape::Tuple(shapes));
     state->SetSourceOffset(places_.OffsetOf(op));
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      HloInstruction* element =
-          AddNamed(op, HloOpcode::kGetTupleElement, name_of(parameters[i].value), {state},
-                   state->shape().tuple_element(static_cast<int64_t>(i)));
-      element->SetAttribute(AttributeKey::kIndex, static_cast<int64_t>(i));
-      scope_->values[parameters[i].value] = element;
+  }
+  auto attributes = op.getAttrOfType<mlir::ArrayAttr>("arg_attrs");
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const auto number = static_cast<int64_t>(i);
+    const mlir::Value value = parameters[i].value;
+    const std::string name = ParameterName(value);
+    HloInstruction* made = nullptr;
+    if (state != nullptr) {
+      made = AddNamed(op, HloOpcode::kGetTupleElement, name, {state}, shapes[i]);
+      made->SetAttribute(AttributeKey::kIndex, number);
+    } else {
+      made = to->AddParameter(number, UniqueName(name), shapes[i]);
+      made->SetSourceOffset(places_.OffsetOf(op));
+      if (Is(op, "func.func")) SetMetadata(value.getLoc(), made);
     }
-  } else {
-    auto attributes = op.getAttrOfType<mlir::ArrayAttr>("arg_attrs");
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      HloInstruction* parameter = scope_->computation->AddParameter(
-          static_cast<int64_t>(i), UniqueName(name_of(parameters[i].value)), shapes[i]);
-      parameter->SetSourceOffset(places_.OffsetOf(op));
-      if (Is(op, "func.func")) SetMetadata(parameters[i].value.getLoc(), parameter);
-      if (parameters[i].value) scope_->values[parameters[i].value] = parameter;
-      if (attributes && i < attributes.size()) {
-        if (auto own = mlir::dyn_cast<mlir::DictionaryAttr>(attributes[i])) {
-          AddShardings(op, own.getValue(), parameter);
-        }
-      }
+    if (value) scope_->values[value] = made;
+    if (!attributes || i >= attributes.size()) continue;
+    if (auto own = mlir::dyn_cast<mlir::DictionaryAttr>(attributes[i])) {
+      AddShardings(op, own.getValue(), made);
     }
   }
 }
 
 const HloComputation* ModuleImporter::ImportRegion(mlir::Operation& op, mlir::Region& region,
-                                                   absl::string_view name, Parameters form,
-                                                   Root root,
-                                                   absl::Span<const RegionParameter> parameters,
+                                                   absl::string_view name, RegionForm form,
                                                    absl::Span<const mlir::Value> captures) {
   if (failed()) return nullptr;
   if (!region.hasOneBlock() || region.front().empty()) {
     Fail(op, "a region of one block is expected");
     return nullptr;
   }
-  mlir::Block& block = region.front();
   if (++depth_ > kMaxParseDepth) Fail(op, "regions are nested more than ", kMaxParseDepth, " deep");
-  for (mlir::Operation& inner : block) {
+  for (mlir::Operation& inner : region.front()) {
     if (!failed()) ImportRegionsOf(inner);
   }
   --depth_;
@@ -458,30 +459,52 @@ const HloComputation* ModuleImporter::ImportRegion(mlir::Operation& op, mlir::Re
   Scope scope;
   scope.computation = module_->AddComputation(UniqueComputationName(name));
   Scope* const outer = std::exchange(scope_, &scope);
-  AddParameters(op, form, parameters);
+  AddParameters(op, form, ParametersOf(form, region, captures));
   FinishInstructions();
-  ImportBody(op, block, root, captures);
+  ImportBody(op, region, form, captures);
   FinishInstructions();
   scope_ = outer;
   return failed() ? nullptr : scope.computation;
 }
 
-void ModuleImporter::ImportBody(mlir::Operation& op, mlir::Block& block, Root root,
+// What is captured stays in the state of a loop, and among the results of what works on several arrays.
+void ModuleImporter::ImportBody(mlir::Operation& op, mlir::Region& region, RegionForm form,
                                 absl::Span<const mlir::Value> captures) {
-  mlir::Operation& end = block.back();
-  for (mlir::Operation& inner : block) {
+  mlir::Operation& end = region.front().back();
+  for (mlir::Operation& inner : region.front()) {
     if (failed()) return;
-    if (&inner != &end && !moved_.contains(&inner)) rules_.import(*this, inner);
+    if (&inner != &end && !moved_.contains(&inner)) ImportOp(*this, inner);
   }
   if (end.getName().stripDialect() != "return") Fail(op, "a body ends with a return");
   ImportedOperands results;
   for (const mlir::Value value : end.getOperands()) results.push_back(ValueOf(end, value));
-  if (root != Root::kResults) {
+  const bool is_state = form == RegionForm::kWhile && region.getRegionNumber() == 1;
+  if (is_state || form == RegionForm::kReducer) {
     for (const mlir::Value value : captures) results.push_back(ValueOf(end, value));
   }
   if (failed()) return;
-  const bool is_one = results.size() == 1 && root != Root::kState;
+  const bool is_one = results.size() == 1 && !is_state;
   scope_->computation->SetRoot(is_one ? results[0] : AddTuple(end, results));
+}
+
+// The parameters of the computation that a region becomes. A captured scalar is as good as accumulator as it is as
+// element: one of the two is bound to it.
+std::vector<ModuleImporter::RegionParameter> ModuleImporter::ParametersOf(
+    RegionForm form, mlir::Region& region, absl::Span<const mlir::Value> captures) {
+  std::vector<RegionParameter> parameters;
+  const size_t own = region.getNumArguments();
+  for (const mlir::BlockArgument argument : region.getArguments()) {
+    if (form == RegionForm::kReducer && argument.getArgNumber() == own / 2) {
+      for (const mlir::Value value : captures) parameters.push_back({value.getType(), value});
+    }
+    parameters.push_back({argument.getType(), argument});
+  }
+  for (const mlir::Value value : captures) {
+    const bool is_bound = form != RegionForm::kReducer || own == 0;
+    parameters.push_back({value.getType(), is_bound ? value : mlir::Value()});
+    if (form == RegionForm::kSort) parameters.push_back({value.getType(), {}});
+  }
+  return parameters;
 }
 
 // HLO has places for scalars in operations that work on several arrays at once, and for anything in loops and branches.
@@ -490,50 +513,17 @@ void ModuleImporter::CheckCaptures(mlir::Operation& op, RegionForm form,
   if (form == RegionForm::kPlain && !captures.empty()) {
     Fail(op, "its region uses a value from around it, for which HLO has no place");
   }
-  if (form == RegionForm::kReducer || form == RegionForm::kSort || form == RegionForm::kMap) {
-    for (const mlir::Value value : captures) {
-      const Shape shape = ShapeOf(op, value.getType());
-      if (!shape.IsScalar()) {
-        Fail(op, "its region uses a value from around it that is no scalar, ", shape.ToString(),
-             ", for which HLO has no place");
-      }
-    }
+  for (const mlir::Value value : captures) {
+    const Shape shape = ShapeOf(op, value.getType());
+    if (!TakesScalars(form) || shape.IsScalar()) continue;
+    Fail(op, "its region uses a value from around it that is no scalar, ", shape.ToString(),
+         ", for which HLO has no place");
   }
-}
-
-// The parameters of the computation that a region becomes.
-std::vector<ModuleImporter::RegionParameter> ModuleImporter::ParametersOf(
-    RegionForm form, mlir::Region& region, absl::Span<const mlir::Value> captures) {
-  std::vector<RegionParameter> own;
-  if (!region.empty()) {
-    for (const mlir::BlockArgument argument : region.getArguments()) {
-      own.push_back({argument.getType(), argument});
-    }
-  }
-  std::vector<RegionParameter> parameters;
-  const size_t half = own.size() / 2;
-  // What is captured is as good in one place as in the other: both are the scalar.
-  const auto add_captures = [&](bool is_bound, int copies) {
-    for (const mlir::Value value : captures) {
-      parameters.push_back({value.getType(), is_bound ? value : mlir::Value()});
-      if (copies == 2) parameters.push_back({value.getType(), mlir::Value()});
-    }
-  };
-  if (form == RegionForm::kReducer) {
-    parameters.assign(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(half));
-    add_captures(true, 1);
-    parameters.insert(parameters.end(), own.begin() + static_cast<std::ptrdiff_t>(half), own.end());
-    add_captures(false, 1);
-  } else {
-    parameters = own;
-    add_captures(true, form == RegionForm::kSort ? 2 : 1);
-  }
-  return parameters;
 }
 
 // The computations that the regions of an operation become, before the computation that it stands in.
 void ModuleImporter::ImportRegionsOf(mlir::Operation& op) {
-  const RegionForm form = rules_.form(op);
+  const RegionForm form = FormOf(op);
   if (form == RegionForm::kFunction) {
     regions_[&op].computations.push_back(ScalarFunction(op));
     return;
@@ -541,88 +531,73 @@ void ModuleImporter::ImportRegionsOf(mlir::Operation& op) {
   if (op.getNumRegions() == 0) return;
   ImportedRegions made;
   llvm::SetVector<mlir::Value> together;
+  const auto is_scalar = [&](mlir::Value value) { return ShapeOf(op, value.getType()).IsScalar(); };
   for (mlir::Region& region : op.getRegions()) {
-    std::vector<mlir::Value> captures = CapturesOf(region);
-    const bool takes_scalars =
-        form == RegionForm::kReducer || form == RegionForm::kSort || form == RegionForm::kMap;
-    if (takes_scalars && absl::c_any_of(captures, [&](mlir::Value value) {
-          return !ShapeOf(op, value.getType()).IsScalar();
-        })) {
+    made.captures.push_back(CapturesOf(region));
+    if (TakesScalars(form) && !absl::c_all_of(made.captures.back(), is_scalar)) {
       FindMoved(region);
-      captures = CapturesOf(region);
+      made.captures.back() = CapturesOf(region);
     }
-    together.insert(captures.begin(), captures.end());
-    if (form == RegionForm::kBranches) made.captures.push_back(std::move(captures));
+    together.insert(made.captures.back().begin(), made.captures.back().end());
   }
   if (form != RegionForm::kBranches) {
-    made.captures.emplace_back(together.begin(), together.end());
+    for (auto& captures : made.captures) captures = {together.begin(), together.end()};
+    CheckCaptures(op, form, made.captures[0]);
   }
-  if (form != RegionForm::kBranches) CheckCaptures(op, form, made.captures[0]);
-  for (size_t r = 0; form != RegionForm::kNone && r < op.getNumRegions() && !failed(); ++r) {
-    mlir::Region& region = op.getRegion(static_cast<unsigned>(r));
-    const std::vector<mlir::Value>& captures = made.captures[form == RegionForm::kBranches ? r : 0];
-    const std::vector<RegionParameter> parameters = ParametersOf(form, region, captures);
-    const bool is_tuple = form == RegionForm::kWhile || form == RegionForm::kBranches;
-    const Root root = form == RegionForm::kWhile && r == 1 ? Root::kState
-                      : form == RegionForm::kReducer       ? Root::kResultsAndCaptures
-                                                           : Root::kResults;
-    const absl::string_view kind = View(op.getName().stripDialect());
-    made.computations.push_back(ImportRegion(
-        op, region,
-        absl::StrCat(kind, form == RegionForm::kWhile ? (r == 0 ? "_cond" : "_body") : "_region"),
-        is_tuple ? Parameters::kOneTuple : Parameters::kEach, root, parameters, captures));
+  for (mlir::Region& region : op.getRegions()) {
+    if (form == RegionForm::kNone || failed()) break;
+    const unsigned number = region.getRegionNumber();
+    const absl::string_view kind = form != RegionForm::kWhile ? "_region"
+                                   : number == 0              ? "_cond"
+                                                              : "_body";
+    made.computations.push_back(ImportRegion(op, region,
+                                             absl::StrCat(op.getName().stripDialect().str(), kind),
+                                             form, made.captures[number]));
   }
   regions_[&op] = std::move(made);
 }
 
 // Depth first, each function after those that it calls.
-std::vector<mlir::Operation*> ModuleImporter::FunctionsInCallOrder(mlir::Operation& module) {
+std::vector<mlir::Operation*> ModuleImporter::FunctionsInCallOrder() {
   struct Frame {
     mlir::Operation* function;
-    std::vector<std::string> callees;
-    size_t next = 0;
+    std::vector<mlir::Operation*> callees;
   };
   std::vector<mlir::Operation*> order;
-  llvm::DenseMap<mlir::Operation*, int> state;  // 1: being gone through; 2: done
+  llvm::DenseMap<mlir::Operation*, bool> is_done;  // Of those that were entered.
   std::vector<Frame> stack;
   const auto enter = [&](mlir::Operation* function) {
-    state[function] = 1;
-    Frame& frame = stack.emplace_back(Frame{function, {}});
+    is_done[function] = false;
+    stack.push_back({function, {}});
     function->walk([&](mlir::Operation* op) {
-      for (std::string& name : CalleesOf(*op)) frame.callees.push_back(std::move(name));
+      op->getAttrDictionary().walk([&](mlir::FlatSymbolRefAttr symbol) {
+        const auto callee = functions_.find(symbol.getAttr());
+        if (callee != functions_.end()) stack.back().callees.push_back(callee->second);
+      });
     });
+    std::reverse(stack.back().callees.begin(), stack.back().callees.end());
   };
-  for (mlir::Operation& function : module.getRegion(0).front()) {
-    if (!Is(function, "func.func") || !HasBody(function) || state[&function] == 2) continue;
-    enter(&function);
+  for (const auto& [name, function] : functions_) {
+    if (!is_done.contains(function)) enter(function);
     while (!stack.empty() && !failed()) {
       Frame& frame = stack.back();
-      if (frame.next == frame.callees.size()) {
-        state[frame.function] = 2;
+      if (frame.callees.empty()) {
+        is_done[frame.function] = true;
         order.push_back(frame.function);
         stack.pop_back();
         continue;
       }
-      const auto callee = functions_.find(frame.callees[frame.next++]);
-      if (callee == functions_.end() || state[callee->second] == 2) continue;
-      if (state[callee->second] == 1) {
-        Fail(*callee->second, "function @", callee->first, " calls itself");
-      } else {
-        enter(callee->second);
+      mlir::Operation* const callee = frame.callees.back();
+      frame.callees.pop_back();
+      const auto entered = is_done.find(callee);
+      if (entered == is_done.end()) {
+        enter(callee);
+      } else if (!entered->second) {
+        Fail(*callee, "function @", FunctionName(*callee), " calls itself");
       }
     }
   }
   return order;
-}
-
-void ModuleImporter::ImportFunction(mlir::Operation& function) {
-  std::vector<RegionParameter> parameters;
-  for (const mlir::BlockArgument argument : function.getRegion(0).getArguments()) {
-    parameters.push_back({argument.getType(), argument});
-  }
-  const std::string name = FunctionName(function);
-  computations_[name] = ImportRegion(function, function.getRegion(0), name, Parameters::kEach,
-                                     Root::kResults, parameters, {});
 }
 
 void ModuleImporter::ImportHeader(mlir::Operation& module) {
@@ -691,15 +666,18 @@ absl::StatusOr<std::unique_ptr<HloModule>> ModuleImporter::Import(mlir::Operatio
   for (mlir::Operation& function : module.getRegion(0).front()) {
     if (!Is(function, "func.func") || !HasBody(function)) continue;
     const std::string name = FunctionName(function);
-    if (!functions_.emplace(name, &function).second) Fail(function, "@", name, " is defined twice");
+    const auto key = function.getAttrOfType<mlir::StringAttr>("sym_name");
+    if (!functions_.insert({key, &function}).second) Fail(function, "@", name, " is defined twice");
     auto visibility = function.getAttrOfType<mlir::StringAttr>("sym_visibility");
     const bool is_public = !visibility || visibility.getValue() != "private";
     if (name == "main" || (is_public && (entry == nullptr || FunctionName(*entry) != "main"))) {
       entry = &function;
     }
   }
-  for (mlir::Operation* function : FunctionsInCallOrder(module)) {
-    if (!failed()) ImportFunction(*function);
+  for (mlir::Operation* function : FunctionsInCallOrder()) {
+    const std::string called = FunctionName(*function);
+    computations_[called] =
+        ImportRegion(*function, function->getRegion(0), called, RegionForm::kPlain, {});
   }
   if (!failed() && module_->computations().empty()) Fail(module, "it has no function with a body");
   if (!failed() && entry != nullptr) ImportAliases(*entry);
@@ -708,4 +686,11 @@ absl::StatusOr<std::unique_ptr<HloModule>> ModuleImporter::Import(mlir::Operatio
   return std::move(module_);
 }
 
-}  // namespace xla_indexing::internal
+}  // namespace internal
+
+absl::StatusOr<std::unique_ptr<HloModule>> ImportStableHlo(mlir::Operation* module) {
+  const internal::TextPlaces no_text;
+  return internal::ModuleImporter(no_text).Import(*module);
+}
+
+}  // namespace xla_indexing

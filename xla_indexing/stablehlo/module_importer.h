@@ -22,6 +22,8 @@
 #include "absl/types/span.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Region.h"
 #include "mlir/IR/Value.h"
@@ -50,25 +52,22 @@ enum class RegionForm : uint8_t {
 
 class ModuleImporter;
 
-// How operations are imported.
-struct OpRules {
-  // Makes the instructions of one operation, which is no terminator.
-  void (*import)(ModuleImporter& importer, mlir::Operation& op);
-  RegionForm (*form)(mlir::Operation& op);
-  // Whether it does nothing but compute its results, and may do so outside of the region that it stands in.
-  bool (*can_move)(mlir::Operation& op);
-};
+// Makes the instructions of one operation, which is no terminator (op_rules.cc).
+void ImportOp(ModuleImporter& importer, mlir::Operation& op);
+RegionForm FormOf(mlir::Operation& op);
+// Whether it does nothing but compute its results, and may do so outside of the region that it stands in.
+bool CanMove(mlir::Operation& op);
 
 // What the regions of an operation became.
 struct ImportedRegions {
   std::vector<const HloComputation*> computations;
-  // The values that a region captures: for each of the branches of a conditional, else for all together.
+  // The values that a region captures: each branch of a conditional its own, others all together.
   std::vector<std::vector<mlir::Value>> captures;
 };
 
 class ModuleImporter {
  public:
-  ModuleImporter(const TextPlaces& places, const OpRules& rules) : places_(places), rules_(rules) {}
+  explicit ModuleImporter(const TextPlaces& places) : places_(places) {}
 
   absl::StatusOr<std::unique_ptr<HloModule>> Import(mlir::Operation& module);
 
@@ -98,8 +97,8 @@ class ModuleImporter {
                                  const Shape& shape);
   // Gives what was added its metadata and shardings, which stand last.
   void FinishInstructions();
-  // Lets the result of the operation be `made`, or the results its first elements.
-  void Bind(mlir::Operation& op, const HloInstruction* made, bool is_in_tuple);
+  // Lets the result of the operation be `made`, or the results the first elements of that tuple.
+  void Bind(mlir::Operation& op, const HloInstruction* made);
   void BindResult(mlir::OpResult result, const HloInstruction* made) {
     scope_->values[result] = made;
   }
@@ -121,8 +120,6 @@ class ModuleImporter {
     mlir::Type type;
     mlir::Value value;
   };
-  enum class Parameters { kEach, kOneTuple };
-  enum class Root { kResults, kResultsAndCaptures, kState };
 
   void FailWith(mlir::Operation& op, const std::string& message);
   std::string UniqueName(const std::string& name);
@@ -133,27 +130,26 @@ class ModuleImporter {
   void AddShardings(mlir::Operation& op, llvm::ArrayRef<mlir::NamedAttribute> attributes,
                     HloInstruction* instruction);
 
-  std::vector<mlir::Operation*> FunctionsInCallOrder(mlir::Operation& module);
-  void ImportFunction(mlir::Operation& function);
+  std::vector<mlir::Operation*> FunctionsInCallOrder();
   void ImportHeader(mlir::Operation& module);
   void ImportAliases(mlir::Operation& entry);
+  // The computation that a region, or the body of a function, becomes. Captured values are parameters.
   const HloComputation* ImportRegion(mlir::Operation& op, mlir::Region& region,
-                                     absl::string_view name, Parameters form, Root root,
-                                     absl::Span<const RegionParameter> parameters,
+                                     absl::string_view name, RegionForm form,
                                      absl::Span<const mlir::Value> captures);
-  void AddParameters(mlir::Operation& op, Parameters form,
-                     absl::Span<const RegionParameter> parameters);
-  void CheckCaptures(mlir::Operation& op, RegionForm form, absl::Span<const mlir::Value> captures);
   static std::vector<RegionParameter> ParametersOf(RegionForm form, mlir::Region& region,
                                                    absl::Span<const mlir::Value> captures);
-  void ImportBody(mlir::Operation& op, mlir::Block& block, Root root,
+  std::string ParameterName(mlir::Value value);
+  void AddParameters(mlir::Operation& op, RegionForm form,
+                     absl::Span<const RegionParameter> parameters);
+  void ImportBody(mlir::Operation& op, mlir::Region& region, RegionForm form,
                   absl::Span<const mlir::Value> captures);
+  void CheckCaptures(mlir::Operation& op, RegionForm form, absl::Span<const mlir::Value> captures);
   void ImportRegionsOf(mlir::Operation& op);
   std::vector<mlir::Value> CapturesOf(mlir::Region& region);
   void FindMoved(mlir::Region& region);
 
   const TextPlaces& places_;
-  const OpRules rules_;
   std::unique_ptr<HloModule> module_;
   absl::Status status_;
   Scope* scope_ = nullptr;
@@ -168,7 +164,7 @@ class ModuleImporter {
   llvm::DenseMap<mlir::Operation*, ImportedRegions> regions_;
   llvm::DenseSet<mlir::Operation*> moved_;
   llvm::DenseMap<mlir::Type, Shape> shapes_;
-  absl::flat_hash_map<std::string, mlir::Operation*> functions_;
+  llvm::MapVector<mlir::StringAttr, mlir::Operation*> functions_;
   absl::flat_hash_map<std::string, const HloComputation*> computations_;
   absl::flat_hash_map<std::string, const HloComputation*> scalar_functions_;
   absl::flat_hash_map<std::string, int64_t> computation_name_counts_;

@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "llvm/ADT/APInt.h"
@@ -32,8 +33,47 @@ llvm::StringRef ToRef(absl::string_view text) { return {text.data(), text.size()
 bool IsOpening(char c) { return c == '[' || c == '<' || c == '{' || c == '('; }
 bool IsClosing(char c) { return c == ']' || c == '>' || c == '}' || c == ')'; }
 
-// The value of `key = value` in `kind<key = value, ..>`; a key alone has the value `true`.
-std::optional<absl::string_view> PartOf(absl::string_view text, absl::string_view key) {
+// `[[0, 1], [2, 3]]`, `?`, `true`, `3 : i64`, `array<i64: 1, 0>`, `unit`.
+bool AddIntsOfText(absl::string_view text, std::vector<int64_t>* ints) {
+  text = absl::StripAsciiWhitespace(text);
+  if (absl::ConsumePrefix(&text, "array<")) {
+    const size_t colon = text.find(':');
+    text = colon == absl::string_view::npos ? "" : absl::StripSuffix(text.substr(colon + 1), ">");
+  }
+  text = text.substr(0, text.find(':'));
+  for (const absl::string_view word :
+       absl::StrSplit(text, absl::ByAnyChar(" ,[]\n\t"), absl::SkipEmpty())) {
+    int64_t number = 0;
+    if (ints->size() >= kMaxInts) return false;
+    if (word == "?") {
+      ints->push_back(Shape::kUnboundedSize);
+    } else if (word == "true" || word == "false" || word == "unit") {
+      ints->push_back(word == "false" ? 0 : 1);
+    } else if (absl::SimpleAtoi(word, &number)) {
+      ints->push_back(number);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Takes from `budget` what an attribute has. One may name the same array twice, and so on: its text is then much
+// longer than that which it was read from.
+bool IsWithin(mlir::Attribute attribute, int depth, int* budget) {
+  if (--*budget < 0 || depth > kMaxAttributeDepth) return false;
+  if (auto array = mlir::dyn_cast<mlir::ArrayAttr>(attribute)) {
+    return llvm::all_of(array, [&](mlir::Attribute of) { return IsWithin(of, depth + 1, budget); });
+  }
+  auto dictionary = mlir::dyn_cast<mlir::DictionaryAttr>(attribute);
+  return !dictionary || llvm::all_of(dictionary, [&](mlir::NamedAttribute of) {
+    return IsWithin(of.getValue(), depth + 1, budget);
+  });
+}
+
+}  // namespace
+
+std::optional<absl::string_view> AttributePart(absl::string_view text, absl::string_view key) {
   const size_t open = text.find('<');
   if (open == absl::string_view::npos) return std::nullopt;
   text = absl::StripSuffix(text.substr(open + 1), ">");
@@ -53,50 +93,6 @@ std::optional<absl::string_view> PartOf(absl::string_view text, absl::string_vie
   }
   return std::nullopt;
 }
-
-// `[[0, 1], [2, 3]]`, `?`, `true`, `3 : i64`.
-bool AddIntsOfText(absl::string_view text, std::vector<int64_t>* ints) {
-  text = absl::StripAsciiWhitespace(text.substr(0, text.find(':')));
-  size_t i = 0;
-  while (i < text.size() && ints->size() < kMaxInts) {
-    const char c = text[i];
-    if (c == ' ' || c == ',' || c == '[' || c == ']' || c == '\n' || c == '\t') {
-      ++i;
-      continue;
-    }
-    size_t end = i;
-    while (end < text.size() && (absl::ascii_isalnum(text[end]) || text[end] == '-')) ++end;
-    const absl::string_view word = text.substr(i, end - i);
-    int64_t number = 0;
-    if (c == '?') {
-      ints->push_back(Shape::kUnboundedSize);
-      end = i + 1;
-    } else if (word == "true" || word == "false") {
-      ints->push_back(word == "true" ? 1 : 0);
-    } else if (absl::SimpleAtoi(word, &number)) {
-      ints->push_back(number);
-    } else {
-      return false;
-    }
-    i = end;
-  }
-  return i >= text.size();
-}
-
-// Takes from `budget` what an attribute has. One may name the same array twice, and so on: its text is then much
-// longer than that which it was read from.
-bool IsWithin(mlir::Attribute attribute, int depth, int* budget) {
-  if (--*budget < 0 || depth > kMaxAttributeDepth) return false;
-  if (auto array = mlir::dyn_cast<mlir::ArrayAttr>(attribute)) {
-    return llvm::all_of(array, [&](mlir::Attribute of) { return IsWithin(of, depth + 1, budget); });
-  }
-  auto dictionary = mlir::dyn_cast<mlir::DictionaryAttr>(attribute);
-  return !dictionary || llvm::all_of(dictionary, [&](mlir::NamedAttribute of) {
-    return IsWithin(of.getValue(), depth + 1, budget);
-  });
-}
-
-}  // namespace
 
 std::string AttributeText(mlir::Attribute attribute) {
   if (auto text = mlir::dyn_cast_or_null<mlir::StringAttr>(attribute)) return text.str();
@@ -128,62 +124,48 @@ mlir::Attribute OpAttributes::Find(absl::string_view name) const {
   return op_.getAttr(ToRef(name));
 }
 
-bool OpAttributes::Has(absl::string_view path) const {
+OpAttributes::Place OpAttributes::PlaceOf(absl::string_view path) const {
   const size_t dot = path.find('.');
-  const mlir::Attribute attribute = Find(path.substr(0, dot));
-  if (attribute == nullptr || dot == absl::string_view::npos) return attribute != nullptr;
-  return PartOf(AttributeText(attribute), path.substr(dot + 1)).has_value();
+  if (dot != absl::string_view::npos) return {Find(path.substr(0, dot)), path.substr(dot + 1)};
+  if (const mlir::Attribute own = Find(path)) return {own, {}};
+  for (const absl::string_view kind : {"", "dot_", "ragged_dot_", "scatter_"}) {
+    const mlir::Attribute numbers = Find(absl::StrCat(kind, "dimension_numbers"));
+    if (numbers != nullptr) return {numbers, path};
+  }
+  return {};
+}
+
+bool OpAttributes::Has(absl::string_view path) const {
+  const auto [attribute, part] = PlaceOf(path);
+  if (attribute == nullptr || part.empty()) return attribute != nullptr;
+  return AttributePart(AttributeText(attribute), part).has_value();
 }
 
 std::string OpAttributes::Text(absl::string_view path) const {
-  const size_t dot = path.find('.');
-  std::string text = AttributeText(Find(path.substr(0, dot)));
-  if (dot == absl::string_view::npos) return text;
-  return std::string(PartOf(text, path.substr(dot + 1)).value_or(""));
+  const auto [attribute, part] = PlaceOf(path);
+  const std::string text = AttributeText(attribute);
+  return part.empty() ? text : std::string(AttributePart(text, part).value_or(""));
 }
 
 bool OpAttributes::AddInts(mlir::Attribute attribute, int depth, std::vector<int64_t>* ints) {
   if (depth > kMaxAttributeDepth || ints->size() >= kMaxInts) return false;
-  if (auto integer = mlir::dyn_cast<mlir::IntegerAttr>(attribute)) {
-    if (integer.getValue().getSignificantBits() > 64) return false;
-    const bool is_bool = integer.getType().isInteger(1);
-    ints->push_back(is_bool ? static_cast<int64_t>(!integer.getValue().isZero())
-                            : integer.getValue().getSExtValue());
-    return true;
-  }
-  if (mlir::isa<mlir::UnitAttr>(attribute)) {
-    ints->push_back(1);
-    return true;
-  }
-  if (auto array = mlir::dyn_cast<mlir::DenseI64ArrayAttr>(attribute)) {
-    ints->insert(ints->end(), array.asArrayRef().begin(), array.asArrayRef().end());
-    return ints->size() <= kMaxInts;
-  }
-  if (auto array = mlir::dyn_cast<mlir::DenseBoolArrayAttr>(attribute)) {
-    ints->insert(ints->end(), array.asArrayRef().begin(), array.asArrayRef().end());
-    return ints->size() <= kMaxInts;
-  }
-  if (auto dense = mlir::dyn_cast<mlir::DenseIntElementsAttr>(attribute)) {
-    // The product may wrap around where a splat claims to be large.
-    size_t count = 1;
-    for (const int64_t size : dense.getType().getShape()) {
-      if (size < 0 || (size > 0 && count > kMaxInts / static_cast<size_t>(size))) return false;
-      count *= static_cast<size_t>(size);
-    }
-    for (const llvm::APInt& value : dense.getValues<llvm::APInt>()) {
-      if (value.getSignificantBits() > 64) return false;
-      ints->push_back(value.getBitWidth() == 1 ? static_cast<int64_t>(value.getZExtValue())
-                                               : value.getSExtValue());
-    }
-    return true;
-  }
   if (auto array = mlir::dyn_cast<mlir::ArrayAttr>(attribute)) {
-    for (const mlir::Attribute element : array) {
-      if (!AddInts(element, depth + 1, ints)) return false;
-    }
-    return true;
+    return llvm::all_of(array, [&](mlir::Attribute of) { return AddInts(of, depth + 1, ints); });
   }
-  return mlir::isa<mlir::StringAttr>(attribute) && AddIntsOfText(AttributeText(attribute), ints);
+  auto dense = mlir::dyn_cast<mlir::DenseIntElementsAttr>(attribute);
+  if (!dense) return AddIntsOfText(AttributeText(attribute), ints);
+  // The product may wrap around where a splat claims to be large.
+  size_t count = 1;
+  for (const int64_t size : dense.getType().getShape()) {
+    if (size < 0 || (size > 0 && count > kMaxInts / static_cast<size_t>(size))) return false;
+    count *= static_cast<size_t>(size);
+  }
+  for (const llvm::APInt& value : dense.getValues<llvm::APInt>()) {
+    if (value.getSignificantBits() > 64) return false;
+    ints->push_back(value.getBitWidth() == 1 ? static_cast<int64_t>(value.getZExtValue())
+                                             : value.getSExtValue());
+  }
+  return true;
 }
 
 std::vector<int64_t> OpAttributes::Ints(absl::string_view path) {
@@ -191,12 +173,9 @@ std::vector<int64_t> OpAttributes::Ints(absl::string_view path) {
     if (name == path) return numbers;
   }
   std::vector<int64_t> ints;
-  const size_t dot = path.find('.');
-  const mlir::Attribute attribute = Find(path.substr(0, dot));
+  const auto [attribute, part] = PlaceOf(path);
   if (attribute == nullptr) return ints;
-  const bool is_good = dot == absl::string_view::npos ? AddInts(attribute, 0, &ints)
-                                                      : AddIntsOfText(Text(path), &ints);
-  if (!is_good) {
+  if (!(part.empty() ? AddInts(attribute, 0, &ints) : AddIntsOfText(Text(path), &ints))) {
     Fail(path, absl::StrCat("numbers are expected, not '", Text(path).substr(0, kShownText), "'"));
   }
   return ints;

@@ -3,14 +3,14 @@
 // What is a list of numbers comes as `array<i64: 1, 0>`, `dense<[[0, 1]]> : tensor<1x2xi64>`, an array of
 // integers, or as text `[1, 0]`; a word as a string, as `#stablehlo<precision HIGH>` or as text. An
 // attribute of StableHLO that has parts, `#stablehlo.gather<offset_dims = [1], ..>`, is read as the text that
-// it prints as: so it makes no difference whether the real dialect has parsed it. A path names a part:
-// `dimension_numbers.offset_dims`.
+// it prints as: so it makes no difference whether the real dialect has parsed it. A path names a part,
+// `channel_handle.handle`; those of the dimension numbers of dots, gathers and scatters go by their own names.
 //
 // What is absent is empty. The first attribute that is not what is asked for is kept as the error.
 //
 //   OpAttributes attributes(op);
-//   const std::vector<int64_t> dims = attributes.Ints("dimension_numbers.offset_dims");
-//   if (!attributes.error().empty()) ..   // "dimension_numbers.offset_dims: numbers are expected, not '[b]'"
+//   const std::vector<int64_t> dims = attributes.Ints("offset_dims");
+//   if (!attributes.error().empty()) ..   // "offset_dims: numbers are expected, not '[b]'"
 
 #ifndef XLA_INDEXING_STABLEHLO_OP_ATTRIBUTES_H_
 #define XLA_INDEXING_STABLEHLO_OP_ATTRIBUTES_H_
@@ -29,6 +29,8 @@ namespace xla_indexing::internal {
 
 // An attribute as text: a string's contents; of `#stablehlo.kind<..>` what follows the dialect's name.
 std::string AttributeText(mlir::Attribute attribute);
+// The value of `key = value` in the text `kind<key = value, ..>`; a key alone has the value `true`.
+std::optional<absl::string_view> AttributePart(absl::string_view text, absl::string_view key);
 
 class OpAttributes {
  public:
@@ -54,6 +56,12 @@ class OpAttributes {
   const std::string& error() const { return error_; }
 
  private:
+  // An attribute, and the part of it that is meant; empty for all of it.
+  struct Place {
+    mlir::Attribute attribute;
+    absl::string_view part;
+  };
+  Place PlaceOf(absl::string_view path) const;
   bool AddInts(mlir::Attribute attribute, int depth, std::vector<int64_t>* ints);
 
   mlir::Operation& op_;

@@ -56,6 +56,7 @@ constexpr Clause kClauses[] = {
     {"dynamic_broadcast_in_dim", "dims", "broadcast_dimensions"},
     {"dynamic_iota", "dim", "iota_dimension"},
     {"dynamic_slice", "sizes", "slice_sizes"},
+    {"einsum", "config", "einsum_config"},
     {"fft", "length", "fft_length"},
     {"fft", "type", "fft_type"},
     {"get_dimension_size", "dim", "dimension"},
@@ -68,6 +69,7 @@ constexpr Clause kClauses[] = {
     {"rng_bit_generator", "algorithm", "rng_algorithm"},
     {"set_dimension_size", "dim", "dimension"},
     {"transpose", "dims", "permutation"},
+    {"unary_einsum", "config", "einsum_config"},
 };
 
 // Reads the rest of one operation, after its name.

@@ -26,7 +26,6 @@
 #include "xla_indexing/hlo/text/parts/lexer.h"
 #include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/stablehlo/module_importer.h"
-#include "xla_indexing/stablehlo/op_rules.h"
 #include "xla_indexing/stablehlo/reader_dialects.h"
 #include "xla_indexing/stablehlo/text_places.h"
 
@@ -177,7 +176,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadStableHlo(SourceText source_text)
     module = around->getOperation();
   }
   const internal::TextPlaces places(source, &state);
-  return internal::ModuleImporter(places, internal::StableHloRules()).Import(*module);
+  return internal::ModuleImporter(places).Import(*module);
 }
 
 absl::StatusOr<std::unique_ptr<HloModule>> ReadAndVerifyStableHlo(absl::string_view text,
