@@ -4,6 +4,8 @@ import gzip
 import io
 import pathlib
 import pickle
+import re
+import subprocess
 import sys
 
 import pytest
@@ -235,6 +237,34 @@ def test_an_exported_program(jax):
     expected = reads(xi.load(jax.jit(program).lower(*arguments(jax))))
     assert reads(xi.load(exported)) == expected
     assert reads(xi.load(exported.mlir_module_serialized)) == expected
+    pytest.importorskip("flatbuffers")
+    assert reads(xi.load(exported.serialize())) == expected
+
+
+def test_an_exported_program_of_symbolic_sizes(jax):
+    export = pytest.importorskip("jax.export")
+    rows = jax.ShapeDtypeStruct(export.symbolic_shape("b, 6"), "float32")
+    exported = export.export(jax.jit(lambda x: x.reshape(-1, 2, 3).transpose(0, 2, 1)))(rows)
+    expected = ["(d0, d1, d2) -> (d0, d2 * 3 + d1), domain: d0 in [0, inf], d1 in [0, 2], d2 in [0, 1]"]
+    for form in (exported, exported.mlir_module_serialized):
+        assert [str(m) for m in xi.load(form).entry.indexing().maps()][:1] == expected
+
+
+# What the parser, which takes no bytecode, says to do instead.
+@pytest.mark.parametrize("is_exported", [False, True])
+def test_the_command_that_prints_bytecode_as_text(jax, tmp_path, is_exported):
+    exported = pytest.importorskip("jax.export").export(jax.jit(program))(*arguments(jax))
+    if is_exported:
+        pytest.importorskip("flatbuffers")
+    content = bytes(exported.serialize() if is_exported else exported.mlir_module_serialized)
+    with pytest.raises(xi.ParseError, match="bytecode") as error:
+        xi.parse(content, "f.mlirbc")
+    file = tmp_path / "f.mlirbc"
+    file.write_bytes(content)
+    command = re.search(r"python3 -c '(.*)'", str(error.value))
+    assert command is not None
+    text = subprocess.check_output([sys.executable, "-c", command[1].replace("FILE", str(file))], text=True)
+    assert reads(xi.load(text)) == reads(xi.load(jax.jit(program).lower(*arguments(jax))))
 
 
 def test_source_lines(jax):
@@ -266,7 +296,7 @@ TRANSPOSED = ["(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]"]
 
 
 def test_stablehlo_text_is_read_without_jaxlib(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "jax._src.lib", None)
+    monkeypatch.setitem(sys.modules, "jaxlib.mlir.ir", None)
     file = tmp_path / "f.mlir"
     file.write_text(STABLEHLO)
     for x in (STABLEHLO, STABLEHLO.encode(), gzip.compress(STABLEHLO.encode()), file, str(file)):
@@ -294,6 +324,6 @@ def test_errors_in_stablehlo_have_a_place():
 
 
 def test_bytecode_needs_jaxlib(monkeypatch):
-    monkeypatch.setitem(sys.modules, "jax._src.lib", None)
+    monkeypatch.setitem(sys.modules, "jaxlib.mlir.ir", None)
     with pytest.raises(xi.Error, match="its text is read without"):
         xi.load(b"ML\xefR\x00")

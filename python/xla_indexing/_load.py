@@ -20,6 +20,7 @@ from ._native import Error, Module, ParseError, parse
 _GZIP = b"\x1f\x8b"
 _MAX_BYTES = 2**31
 _MLIR_BYTECODE = b"ML\xefR"
+_MAX_HEADER_BYTES = 2**16
 
 
 def load(x: Any, *, filename: str | None = None) -> Module:
@@ -28,7 +29,8 @@ def load(x: Any, *, filename: str | None = None) -> Module:
     x is one of
       - HLO text, as XLA, JAX, TensorFlow (`get_compiler_ir`) and PyTorch/XLA print it, or a part of it;
       - a path of a file of it, as a str or an os.PathLike;
-      - the bytes of either, of an HloModuleProto, or of StableHLO text or bytecode, gzipped or not;
+      - the bytes of either, of an HloModuleProto, of StableHLO text or bytecode, or what jax.export's
+        serialize() gives, gzipped or not;
       - `jax.stages.Traced`, `Lowered` or `Compiled`, an HloModule or XlaComputation of jaxlib;
       - a StableHLO module;
       - a Module, which is given back.
@@ -104,26 +106,30 @@ def _load_bytes(content: bytes, filename: str) -> list[Module]:
             raise ParseError(f"{filename}: error: this is no whole gzip: {error}") from error
         if len(content) > _MAX_BYTES:
             raise ParseError(f"{filename}: error: more than {_MAX_BYTES} bytes")
-    if content.startswith(_MLIR_BYTECODE):
+    at = content.find(_MLIR_BYTECODE, 0, _MAX_HEADER_BYTES)
+    if at > 0:  # What jax.export serializes: behind the header, the number of bytes and then these.
+        size = int.from_bytes(content[at - 4 : at], "little") if at >= 4 else 0
+        content = content[at : at + size]
+    if at >= 0:
         return [_from_bytecode(content, filename)]
     return parse(content, filename)
 
 
 def _from_bytecode(content: bytes, filename: str) -> Module:
-    """By jaxlib's converter, which is private: all that is known of where it is stands here."""
+    """By jaxlib, which prints it as text."""
     try:
-        client = importlib.import_module("jax._src.lib").xla_client
-        convert = client._xla.mlir.mlir_module_to_xla_computation
-    except (ImportError, AttributeError) as error:
+        ir = importlib.import_module("jaxlib.mlir.ir")
+        stablehlo = importlib.import_module("jaxlib.mlir.dialects.stablehlo")
+    except ImportError as error:
         raise Error(
             f"{filename}: StableHLO as bytecode is converted by jaxlib, which is not here; "
             f"its text is read without: {error}"
         ) from error
     try:
-        computation = convert(content, use_tuple_args=False, return_tuple=False)
+        module = stablehlo.deserialize_portable_artifact(ir.Context(), content)
     except Exception as error:  # jaxlib raises what it likes.
         raise ParseError(f"{filename}: jaxlib does not take this StableHLO: {error}") from error
-    return _load_object(computation, filename)
+    return _load_object(module, filename)
 
 
 def _load_object(x: Any, filename: str | None) -> Module:

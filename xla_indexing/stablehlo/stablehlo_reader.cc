@@ -36,10 +36,30 @@ using internal::kMaxParseDepth;
 
 constexpr size_t kMaxTextBytes = size_t{1} << 31;
 constexpr absl::string_view kBytecode = "ML\xefR";
+constexpr size_t kMostHeaderBytes = size_t{1} << 16;
 
 absl::Status ErrorAt(const SourceText& source, size_t offset, absl::string_view message) {
   return absl::InvalidArgumentError(
       FormatDiagnostic(source.filename, source.text, offset, message));
+}
+
+// MLIR's bytecode, or a file of jax.export, which has it behind its header.
+bool HasBytecode(absl::string_view text) {
+  return absl::StrContains(text.substr(0, kMostHeaderBytes), kBytecode);
+}
+
+absl::Status BytecodeError(absl::string_view filename, absl::string_view text) {
+  const bool is_exported = !absl::StartsWith(text, kBytecode);
+  return absl::InvalidArgumentError(absl::StrCat(
+      filename, ": error: this is ",
+      is_exported ? "what jax.export's serialize() gives, with bytecode of MLIR in it"
+                  : "MLIR's bytecode",
+      ", which is not read. What prints its text, with the path for FILE:\n",
+      is_exported ? "  python3 -c 'import jax.export; print(jax.export.deserialize(bytearray("
+                    "open(\"FILE\", \"rb\").read())).mlir_module())'"
+                  : "  python3 -c 'from jaxlib.mlir import ir; from jaxlib.mlir.dialects import "
+                    "stablehlo; print(stablehlo.deserialize_portable_artifact(ir.Context(), "
+                    "open(\"FILE\", \"rb\").read()))'"));
 }
 
 bool IsWord(char c) { return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '$'; }
@@ -107,7 +127,7 @@ size_t OffsetOf(const SourceText& source, mlir::Location location) {
 }  // namespace
 
 bool LooksLikeStableHlo(absl::string_view text) {
-  if (absl::StartsWith(text, kBytecode)) return true;
+  if (HasBytecode(text)) return true;
   while (true) {
     text = absl::StripLeadingAsciiWhitespace(text);
     if (!absl::StartsWith(text, "//")) break;
@@ -137,12 +157,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadStableHlo(SourceText source_text)
     return absl::InvalidArgumentError(
         absl::StrCat(source->filename, ": error: the text is larger than 2^31 bytes"));
   }
-  if (absl::StartsWith(source->text, kBytecode)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        source->filename, ": error: this is MLIR's bytecode, which is not read. Its text is: ",
-        "lowered.as_text() in JAX, exported.mlir_module() of jax.export printed by ",
-        "`stablehlo-translate --deserialize FILE`"));
-  }
+  if (HasBytecode(source->text)) return BytecodeError(source->filename, source->text);
   if (absl::Status status = CheckNesting(*source); !status.ok()) return status;
 
   mlir::DialectRegistry registry;

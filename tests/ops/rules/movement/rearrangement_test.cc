@@ -2,6 +2,13 @@
 // element, no elements, tiles, padding and elements of another width. Expected maps are worked out
 // by hand from the definitions.
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/ops/indexing_test.h"
@@ -10,6 +17,7 @@ namespace xla_indexing::internal {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 class RearrangementTest : public IndexingTest {};
@@ -44,6 +52,77 @@ TEST_F(RearrangementTest, ReshapeOfNothingReadsNothing) {
     a = f32[0,4] parameter(0)
     ROOT r = f32[3,0,5] reshape(a))");
   EXPECT_THAT(OutputToInput(reshape), IsEmpty());
+}
+
+using Sizes = std::vector<int64_t>;
+
+int64_t CountOf(const Sizes& sizes) {
+  int64_t count = 1;
+  for (const int64_t size : sizes) count *= size;
+  return count;
+}
+
+// The index at a row-major position, last dimension first.
+Sizes IndexAt(int64_t position, const Sizes& sizes) {
+  Sizes index(sizes.size());
+  for (size_t i = sizes.size(); i-- > 0;) {
+    index[i] = i == 0 ? position : position % sizes[i];
+    position /= sizes[i];
+  }
+  return index;
+}
+
+Sizes WithFirst(int64_t first, const Sizes& rest) {
+  Sizes sizes = {first};
+  sizes.insert(sizes.end(), rest.begin(), rest.end());
+  return sizes;
+}
+
+// Whatever the first size is at run time, the map is that of a reshape of that size.
+TEST_F(RearrangementTest, ReshapeOfAnyFirstSizeIsExact) {
+  const std::vector<Sizes> rests = {{},     {1},    {2},       {3},       {4},    {6},   {2, 3},
+                                    {3, 2}, {4, 6}, {2, 2, 6}, {1, 3, 1}, {2, 1}, {8, 3}};
+  for (const Sizes& from : rests) {
+    for (const Sizes& to : rests) {
+      std::string sizes;
+      for (size_t i = 0; i <= to.size(); ++i) absl::StrAppend(&sizes, ", n");
+      const HloInstruction* reshape = Entry(absl::StrCat(
+          "a = f32[?", from.empty() ? "" : ",", absl::StrJoin(from, ","),
+          "] parameter(0)\nn = s32[] parameter(1)\nROOT r = f32[?", to.empty() ? "" : ",",
+          absl::StrJoin(to, ","), "] dynamic-reshape(a", sizes, ")"));
+      const auto entries = ComputeIndexing(*reshape, Direction::kOutputToInput, &context_, {});
+      ASSERT_TRUE(entries.ok()) << entries.status();
+      const OperandIndexing& indexing = *entries->front().indexing.begin();
+      ASSERT_TRUE(indexing.IsExact()) << reshape->ToString();
+      for (int64_t first = 1; first <= 6; ++first) {
+        const Sizes to_sizes = WithFirst(first, to);
+        const Sizes from_sizes = WithFirst(1, from);  // The first has no part in positions.
+        if (CountOf(to_sizes) % CountOf(from_sizes) != 0) continue;
+        for (int64_t position = 0; position < CountOf(to_sizes); ++position) {
+          const auto read = indexing.map().Evaluate(IndexAt(position, to_sizes), {});
+          ASSERT_TRUE(read.ok()) << read.status();
+          EXPECT_EQ(Sizes(read->begin(), read->end()), IndexAt(position, from_sizes))
+              << reshape->ToString() << indexing.ToString() << position;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(RearrangementTest, ReshapeOfOtherSizesWithoutBoundReadsAll) {
+  for (const char* text : {"a = f32[4,?] parameter(0)\nROOT r = f32[?,2] dynamic-reshape(a, n, n)",
+                           "a = f32[?,4] parameter(0)\nROOT r = f32[2,?] dynamic-reshape(a, n, n)",
+                           "a = f32[?,<=4] parameter(0)\nROOT r = f32[?] dynamic-reshape(a, n)",
+                           "a = f32[?,?] parameter(0)\nROOT r = f32[?] dynamic-reshape(a, n)"}) {
+    const auto maps = OutputToInput(Entry(absl::StrCat("n = s32[] parameter(1)\n", text)));
+    ASSERT_FALSE(maps.empty());
+    EXPECT_THAT(maps[0], HasSubstr("(over-approximate: whole ")) << text;
+  }
+  // Elements of the operand that the result, of 20, has no place for.
+  const auto reached = InputToOutput(Entry(
+      "a = f32[?,4] parameter(0)\nn = s32[] parameter(1)\nROOT r = f32[20] dynamic-reshape(a, n)"));
+  ASSERT_FALSE(reached.empty());
+  EXPECT_THAT(reached[0], HasSubstr("(over-approximate: whole "));
 }
 
 TEST_F(RearrangementTest, BitcastFollowsTheLayouts) {

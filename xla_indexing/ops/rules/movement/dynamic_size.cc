@@ -4,8 +4,8 @@
 //   set-dimension-size   the operand, of which the part before the size counts; every element reads
 //                        the size
 //   dynamic-reshape      elements keep their places in the row-major order of the sizes at run
-//                        time; a reshape where all sizes are static. Every element reads the
-//                        sizes.
+//                        time; a reshape where all sizes are static, or have no bound (reshape.cc).
+//                        Every element reads the sizes.
 
 #include <cstdint>
 
@@ -23,8 +23,11 @@ ExactnessLabel DynamicReshapeLabel() {
   return ExactnessLabel::OverApproximate("whole operand: a reshape of sizes known at run time");
 }
 
-bool IsStaticReshape(const BuildContext& build) {
-  return build.Operand(0).IsStatic() && build.Output().IsStatic();
+bool IsReshape(const BuildContext& build) {
+  const Shape& from = build.Operand(0);
+  const Shape& to = build.Output();
+  return (from.IsStatic() && to.IsStatic()) || from.HasUnboundedDimension() ||
+         to.HasUnboundedDimension();
 }
 
 }  // namespace
@@ -43,7 +46,7 @@ void SetDimensionSizeInputToOutput(BuildContext& build, int64_t operand, int64_t
 }
 
 void DynamicReshapeOutputToInput(BuildContext& build, int64_t output_leaf) {
-  if (IsStaticReshape(build)) {
+  if (IsReshape(build)) {
     ReshapeOutputToInput(build, output_leaf);
   } else {
     build.AddWholeRead(0, 0, 0, DynamicReshapeLabel());
@@ -54,7 +57,7 @@ void DynamicReshapeOutputToInput(BuildContext& build, int64_t output_leaf) {
 void DynamicReshapeInputToOutput(BuildContext& build, int64_t operand, int64_t operand_leaf) {
   if (operand > 0) {
     build.AddWholeReach(operand);
-  } else if (IsStaticReshape(build)) {
+  } else if (IsReshape(build)) {
     ReshapeInputToOutput(build, operand, operand_leaf);
   } else {
     build.AddWholeReach(0, 0, 0, DynamicReshapeLabel());
