@@ -307,6 +307,40 @@ TEST(StableHloReader, ErrorsHaveAPlace) {
   }
 }
 
+// JAX's rule for broadcasts: a dimension of the operand is 1 by its type, or the size of the result, symbol for symbol.
+TEST(StableHloReader, SymbolicSizesAreNotRepeated) {
+  const absl::string_view function =
+      R"(func.func @main(%b: tensor<i32> {SIGN}, %a: tensor<?xf32>) -> tensor<?x?xf32> {
+  %0 = stablehlo.reshape %b : (tensor<i32>) -> tensor<1xi32>
+  %1 = stablehlo.concatenate %0, %0, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %2 = stablehlo.dynamic_broadcast_in_dim %a, %1, dims = [0] : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+  return %2 : tensor<?x?xf32>
+})";
+  const auto text_of = [&](absl::string_view sign, absl::string_view flag) {
+    const auto module = MustReadStableHlo(
+        absl::StrCat("module attributes {jax.uses_shape_polymorphism = ", flag, "} {\n",
+                     absl::StrReplaceAll(function, {{"SIGN", sign}}), "\n}"));
+    return module == nullptr ? "" : module->ToString();
+  };
+  const auto broadcast = HasSubstr("f32[?,?] broadcast(%a), dimensions={0}");
+  EXPECT_THAT(text_of("", "true"), broadcast);
+  EXPECT_THAT(text_of("jax.global_constant = \"b\"", "false"), broadcast);
+  EXPECT_THAT(text_of("", "false"), HasSubstr("stablehlo.dynamic_broadcast_in_dim"));
+  const auto module = MustReadStableHlo(
+      R"(module attributes {jax.uses_shape_polymorphism = true} {
+func.func @main(%s: tensor<2xi32>, %a: tensor<1x?xf32>) -> tensor<?x?xf32> {
+  %0 = stablehlo.dynamic_broadcast_in_dim %a, %s, dims = [0, 1] : (tensor<1x?xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+})");
+  ASSERT_NE(module, nullptr);
+  EXPECT_THAT(module->ToString(),
+              HasSubstr("%get-dimension-size.0 = s32[] get-dimension-size(%a), dimensions={1}\n"
+                        "  %dynamic-reshape.0 = f32[?] dynamic-reshape(%a, "
+                        "%get-dimension-size.0)\n  ROOT %broadcast.0 = f32[?,?] "
+                        "broadcast(%dynamic-reshape.0), dimensions={1}"));
+}
+
 // What to do instead is run by python/tests/test_load.py.
 TEST(StableHloReader, ReadsNoBytecode) {
   const absl::string_view bytecode("ML\xefR\x0dStableHLO", 14);

@@ -15,6 +15,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "xla_indexing/hlo/types/attribute.h"
+#include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
@@ -72,7 +73,17 @@ HloInstruction* AddBroadcast(ImportedOp& call, const HloInstruction* operand, co
     kept.push_back(dim);
     kept_shape.AddDimension(from.dimension(i), from.IsDynamicDimension(i));
   }
-  if (kept_shape.rank() != from.rank()) {
+  if (kept_shape.HasUnboundedDimension() && kept_shape.rank() != from.rank()) {
+    ImportedOperands operands = {operand};
+    for (int64_t i = 0; i < from.rank(); ++i) {
+      if (from.dimension(i) == 1 && !absl::c_linear_search(kept, dims[static_cast<size_t>(i)])) {
+        continue;
+      }
+      operands.push_back(call.AddStep(HloOpcode::kGetDimensionSize, {operand},
+                                      Shape::Scalar(ElementType::kS32), {i}));
+    }
+    operand = call.AddStep(HloOpcode::kDynamicReshape, operands, kept_shape);
+  } else if (kept_shape.rank() != from.rank()) {
     operand = call.AddStep(HloOpcode::kReshape, {operand}, kept_shape);
   }
   Shape to = call.shape;

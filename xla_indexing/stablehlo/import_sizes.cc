@@ -168,7 +168,8 @@ bool ImportDynamicReshape(ImportedOp& call) {
   return true;
 }
 
-// Whether it is known which dimensions of the operand have size 1: those of unknown sizes may be repeated, or not.
+// Whether it is known which dimensions of the operand are repeated. One of unknown size may be, if it is 1 at run time;
+// but JAX repeats what has size 1 by its type, and takes a symbol for the same size in operand and result.
 bool KnowsRepeated(ImportedOp& call) {
   const Shape& from = call.operands[0]->shape();
   const Ints dims = call.attributes.Ints("broadcast_dimensions");
@@ -180,7 +181,8 @@ bool KnowsRepeated(ImportedOp& call) {
   for (int64_t i = 0; i < from.rank(); ++i) {
     const int64_t dim = dims[static_cast<size_t>(i)];
     if (from.dimension(i) == 1 || absl::c_linear_search(kept, i)) continue;
-    if (dim < 0 || dim >= call.shape.rank() || from.IsDynamicDimension(i) ||
+    if (dim < 0 || dim >= call.shape.rank() ||
+        (from.IsDynamicDimension(i) && !call.importer.has_symbols_of_jax()) ||
         from.dimension(i) != call.shape.dimension(dim)) {
       return false;
     }

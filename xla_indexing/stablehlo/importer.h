@@ -19,7 +19,7 @@
 //   - operations whose sizes are operands are what they are with constant sizes, where these are constants or
 //     the types of results say them; a reshape is a dynamic-reshape, a bounded iota one whose sizes are set.
 //     Others are custom calls, which may read all of their operands: an iota or a pad without bound, a
-//     broadcast of a dimension of which it is not known whether it is 1 and repeated;
+//     broadcast of a dimension of which it is not known whether it is 1 and repeated (symbols of JAX are not);
 //   - einsum is a dot, with its result transposed, and diagonals gathered, where it has to be;
 //   - send and recv are two instructions, of which the second ends with `-done`.
 //   - an operation that is not known has an opcode that is not known (HloOpcode::kUnknown).

@@ -612,6 +612,17 @@ void ModuleImporter::ImportHeader(mlir::Operation& module) {
       module_->SetAttribute(to, absl::StrCat(count.getValue().getSExtValue()));
     }
   }
+  // A parameter that is a symbol, or the flag of the module that was exported.
+  const auto flag = module.getAttrOfType<mlir::BoolAttr>("jax.uses_shape_polymorphism");
+  has_symbols_of_jax_ = flag && flag.getValue();
+  for (mlir::Operation& op : module.getRegion(0).front()) {
+    auto attributes = op.getAttrOfType<mlir::ArrayAttr>("arg_attrs");
+    for (const mlir::Attribute of :
+         attributes ? attributes.getValue() : llvm::ArrayRef<mlir::Attribute>()) {
+      auto own = mlir::dyn_cast<mlir::DictionaryAttr>(of);
+      has_symbols_of_jax_ |= own && own.contains("jax.global_constant");
+    }
+  }
   std::vector<std::string> meshes;
   for (mlir::Operation& op : module.getRegion(0).front()) {
     if (!Is(op, "sdy.mesh")) continue;

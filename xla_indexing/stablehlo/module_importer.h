@@ -83,6 +83,8 @@ class ModuleImporter {
   // That of all results: a tuple, unless there is one.
   Shape ResultShape(mlir::Operation& op);
   const ImportedRegions& RegionsOf(mlir::Operation& op) { return regions_[&op]; }
+  // Whether JAX made the module, and its unbounded sizes are symbols.
+  bool has_symbols_of_jax() const { return has_symbols_of_jax_; }
   const HloComputation* FunctionNamed(mlir::Operation& user, absl::string_view name);
 
   // Adds an instruction for the operation, under its name or, where it is only a step, one of its opcode's.
@@ -161,6 +163,7 @@ class ModuleImporter {
   };
   std::vector<Unfinished> unfinished_;
   int depth_ = 0;
+  bool has_symbols_of_jax_ = false;
   llvm::DenseMap<mlir::Operation*, ImportedRegions> regions_;
   llvm::DenseSet<mlir::Operation*> moved_;
   llvm::DenseMap<mlir::Type, Shape> shapes_;

@@ -109,6 +109,19 @@ TEST_F(RearrangementTest, ReshapeOfAnyFirstSizeIsExact) {
   }
 }
 
+TEST_F(RearrangementTest, ReshapeOfAFirstSizeBehindOnes) {
+  const HloInstruction* reshape = Entry(R"(
+    a = f32[1,?,6] parameter(0)
+    n = s32[] parameter(1)
+    ROOT r = f32[?,2,3,1] dynamic-reshape(a, n, n, n, n))");
+  EXPECT_THAT(OutputToInput(reshape)[0],
+              HasSubstr("(d0, d1, d2, d3) -> (0, d0, d1 * 3 + d2), domain: d0 in [0, inf], d1 in "
+                        "[0, 1], d2 in [0, 2], d3 in [0, 0]"));
+  EXPECT_THAT(InputToOutput(reshape)[0],
+              HasSubstr("(d0, d1, d2) -> (d1, d2 floordiv 3, d2 mod 3, 0), domain: d0 in [0, 0], "
+                        "d1 in [0, inf], d2 in [0, 5]"));
+}
+
 TEST_F(RearrangementTest, ReshapeOfOtherSizesWithoutBoundReadsAll) {
   for (const char* text : {"a = f32[4,?] parameter(0)\nROOT r = f32[?,2] dynamic-reshape(a, n, n)",
                            "a = f32[?,4] parameter(0)\nROOT r = f32[2,?] dynamic-reshape(a, n, n)",

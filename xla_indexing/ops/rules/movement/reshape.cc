@@ -2,7 +2,8 @@
 //
 //   r[d] = a[i]  with  sum_k d_k * (product of the sizes after k) the same for i in the operand.
 //
-// The first size is in none of the products: f32[?,4] to f32[?,2,2] is as exact as f32[5,4] to f32[5,2,2].
+// The first size, behind dimensions of one element, is in none of the products that matter: f32[?,4] to f32[1,?,2,2]
+// is as exact as f32[5,4] to f32[1,5,2,2].
 
 #include <cstdint>
 #include <numeric>
@@ -21,13 +22,20 @@ using Sizes = llvm::SmallVector<int64_t, 4>;
 
 constexpr int64_t kMostAfterFirst = int64_t{1} << 30;
 
+// The first dimension that is not of one element; the last of others.
+int64_t FirstOf(const Shape& shape) {
+  int64_t first = 0;
+  while (first + 1 < shape.rank() && shape.dimension(first) == 1) ++first;
+  return first;
+}
+
 // The product of the sizes after the first; 0 where these are not known, are none, or are many.
 int64_t CountAfterFirst(const Shape& shape) {
   int64_t count = shape.rank() == 0 ? 0 : 1;
-  for (int64_t i = 1; i < shape.rank() && count > 0; ++i) {
+  for (int64_t i = FirstOf(shape) + 1; i < shape.rank() && count > 0; ++i) {
     const bool is_known = !shape.IsDynamicDimension(i) && shape.dimension(i) > 0;
-    count = is_known && shape.dimension(i) <= kMostAfterFirst / count ? count * shape.dimension(i)
-                                                                      : 0;
+    count =
+        is_known && shape.dimension(i) <= kMostAfterFirst / count ? count * shape.dimension(i) : 0;
   }
   return count;
 }
@@ -36,10 +44,10 @@ int64_t CountAfterFirst(const Shape& shape) {
 // as long as it has to be. They are not 1, of which the index would be known. False where that is not so.
 bool ChooseFirstSizes(const Shape& from, const Shape& to, Sizes* from_sizes, Sizes* to_sizes) {
   const int64_t after_from = CountAfterFirst(from), after_to = CountAfterFirst(to);
-  if (after_from == 0 || after_to == 0 || !to.IsUnboundedDimension(0)) return false;
+  if (after_from == 0 || after_to == 0 || !to.IsUnboundedDimension(FirstOf(to))) return false;
   const int64_t common = std::gcd(after_from, after_to);
-  from_sizes->front() = 2 * (after_to / common);
-  to_sizes->front() = 2 * (after_from / common);
+  (*from_sizes)[static_cast<size_t>(FirstOf(from))] = 2 * (after_to / common);
+  (*to_sizes)[static_cast<size_t>(FirstOf(to))] = 2 * (after_from / common);
   return true;
 }
 
