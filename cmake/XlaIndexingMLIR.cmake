@@ -50,7 +50,9 @@ if(LLVM_VERSION_MAJOR AND NOT LLVM_VERSION_MAJOR IN_LIST _xla_indexing_majors)
 endif()
 
 # The parts of MLIR that the library uses; those of LLVM that they use.
-set(_xla_indexing_mlir_parts MLIRAsmParser MLIRIR MLIRPresburger MLIRSupport)
+set(_xla_indexing_mlir_parts MLIRAsmParser MLIRCallInterfaces MLIRControlFlowInterfaces MLIRFuncDialect
+  MLIRFunctionInterfaces MLIRInferTypeOpInterface MLIRIR MLIRPresburger MLIRSideEffectInterfaces
+  MLIRSupport)
 set(_xla_indexing_llvm_parts LLVMSupport LLVMDemangle)
 
 set(_xla_indexing_archives "")

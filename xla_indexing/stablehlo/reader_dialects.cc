@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -90,8 +91,6 @@ class ReaderOpParser {
     if (op_ == "reduce") return ParseReduce();
     return ParseAny();
   }
-
-  ParseResult ParseFunction();
 
  private:
   void Set(StringRef name, mlir::Attribute value) { state_.attributes.set(name, value); }
@@ -319,11 +318,7 @@ ParseResult ReaderOpParser::ParseAny() {
   mlir::StringAttr symbol;
   std::string text;
   if (succeeded(p_.parseOptionalSymbolName(symbol))) {
-    if (op_ == "call") {
-      Set("callee", mlir::FlatSymbolRefAttr::get(symbol));
-    } else {
-      Set("call_target_name", symbol);
-    }
+    Set("call_target_name", symbol);
   } else if (succeeded(p_.parseOptionalString(&text))) {
     SetText("name", text);
   }
@@ -490,83 +485,9 @@ ParseResult ReaderOpParser::ParseManualComputation() {
   return ReadTypes(operands);
 }
 
-// public @main(%arg0: T {..}, ..) -> (T {..}, ..) attributes {..} {..}
-ParseResult ReaderOpParser::ParseFunction() {
-  mlir::StringAttr name;
-  StringRef visibility;
-  if (succeeded(p_.parseOptionalKeyword(&visibility, {"public", "private", "nested"}))) {
-    SetText("sym_visibility", visibility);
-  }
-  if (p_.parseSymbolName(name)) return failure();
-  Set("sym_name", name);
-  SmallVector<Argument> arguments;
-  SmallVector<mlir::Type> inputs, results;
-  SmallVector<mlir::Attribute> input_attributes, result_attributes;
-  const auto read_argument = [&]() -> ParseResult {
-    Argument argument;
-    const OptionalParseResult given =
-        p_.parseOptionalArgument(argument, /*allowType=*/true, /*allowAttrs=*/true);
-    mlir::NamedAttrList attributes;
-    mlir::Type type;
-    if (given.has_value()) {
-      if (*given) return failure();
-      arguments.push_back(argument);
-      inputs.push_back(argument.type);
-      input_attributes.push_back(argument.attrs ? argument.attrs
-                                                : p_.getBuilder().getDictionaryAttr({}));
-      return success();
-    }
-    if (p_.parseType(type) || p_.parseOptionalAttrDict(attributes)) return failure();
-    inputs.push_back(type);
-    input_attributes.push_back(attributes.getDictionary(p_.getContext()));
-    return success();
-  };
-  const auto read_result = [&]() -> ParseResult {
-    mlir::NamedAttrList attributes;
-    if (p_.parseType(results.emplace_back()) || p_.parseOptionalAttrDict(attributes)) {
-      return failure();
-    }
-    result_attributes.push_back(attributes.getDictionary(p_.getContext()));
-    return success();
-  };
-  if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, read_argument)) return failure();
-  if (succeeded(p_.parseOptionalArrow())) {
-    if (failed(p_.parseOptionalLParen())) {
-      if (p_.parseType(results.emplace_back())) return failure();
-    } else if (failed(p_.parseOptionalRParen())) {
-      if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::None, read_result) ||
-          p_.parseRParen()) {
-        return failure();
-      }
-    }
-  }
-  Set("function_type", mlir::TypeAttr::get(p_.getBuilder().getFunctionType(inputs, results)));
-  Set("arg_attrs", p_.getBuilder().getArrayAttr(input_attributes));
-  Set("res_attrs", p_.getBuilder().getArrayAttr(result_attributes));
-  if (p_.parseOptionalAttrDictWithKeyword(state_.attributes)) return failure();
-  const OptionalParseResult body = p_.parseOptionalRegion(*state_.addRegion(), arguments);
-  return body.has_value() ? *body : ParseResult(success());
-}
-
 }  // namespace
 
-// The one operation that is registered: calls and returns in its body need no prefix.
-class ReaderFuncOp
-    : public mlir::Op<ReaderFuncOp, mlir::OpTrait::OneRegion, mlir::OpTrait::ZeroOperands,
-                      mlir::OpTrait::ZeroResults, mlir::OpTrait::IsIsolatedFromAbove,
-                      mlir::OpAsmOpInterface::Trait> {
- public:
-  using Op::Op;
-  static StringRef getOperationName() { return "func.func"; }
-  static ArrayRef<StringRef> getAttributeNames() { return {}; }
-  static StringRef getDefaultDialect() { return "func"; }
-  static ParseResult parse(OpAsmParser& parser, OperationState& state) {
-    return ReaderOpParser(parser, state).ParseFunction();
-  }
-  void print(mlir::OpAsmPrinter& printer) { printer.printGenericOp(getOperation()); }
-};
-
-enum class ReaderNamespace { kStableHlo, kChlo, kShardy, kFunc };
+enum class ReaderNamespace { kStableHlo, kChlo, kShardy };
 
 template <ReaderNamespace kNamespace>
 class ReaderDialect : public mlir::Dialect {
@@ -579,8 +500,6 @@ class ReaderDialect : public mlir::Dialect {
         return "chlo";
       case ReaderNamespace::kShardy:
         return "sdy";
-      case ReaderNamespace::kFunc:
-        return "func";
     }
     return "";
   }
@@ -589,7 +508,6 @@ class ReaderDialect : public mlir::Dialect {
       : Dialect(getDialectNamespace(), context, mlir::TypeID::get<ReaderDialect>()) {
     allowUnknownOperations();
     allowUnknownTypes();
-    if constexpr (kNamespace == ReaderNamespace::kFunc) addOperations<ReaderFuncOp>();
   }
 
   std::optional<ParseOpHook> getParseOperationHook(StringRef /*name*/) const override {
@@ -615,7 +533,7 @@ class ReaderDialect : public mlir::Dialect {
 void RegisterReaderDialects(mlir::DialectRegistry* registry) {
   registry
       ->insert<ReaderDialect<ReaderNamespace::kStableHlo>, ReaderDialect<ReaderNamespace::kChlo>,
-               ReaderDialect<ReaderNamespace::kShardy>, ReaderDialect<ReaderNamespace::kFunc>>();
+               ReaderDialect<ReaderNamespace::kShardy>, mlir::func::FuncDialect>();
 }
 
 }  // namespace xla_indexing::internal

@@ -1,8 +1,7 @@
-// The dialects of the reader: they let MLIR's own parser read the pretty form of StableHLO, CHLO, Shardy
-// and functions.
+// The dialects of the reader: they let MLIR's own parser read the pretty form of StableHLO, CHLO and Shardy.
+// Functions are read by MLIR's dialect for them.
 //
-// No operation but func.func is registered (its body has a default dialect, which only a registered operation
-// can give). The others are read by Dialect::getParseOperationHook, one grammar for all of them,
+// No operation of the three is registered. They are read by Dialect::getParseOperationHook, one grammar for all of them,
 //
 //   op @name ( %a, %b ) LT, %c[1:5], key = value, .. {attributes} : types
 //
