@@ -224,6 +224,9 @@ std::vector<GoldenOperation> AllGoldenOperations() {
               {"send_of_two", "%a: tensor<4xf32>, %b: tensor<i32>, %t: !stablehlo.token", "", R"(%r = "stablehlo.send"(%a, %b, %t) <{channel_handle = #stablehlo.channel_handle<handle = 5, type = 1>}> : (tensor<4xf32>, tensor<i32>, !stablehlo.token) -> !stablehlo.token)",
                "%tuple.r = (f32[4], s32[]) tuple(%a, %b)\n"
                "  %r = ((f32[4], s32[]), u32[], token[]) send(%tuple.r, %t), channel_id=5\n"},
+              {"send_on_channel_0", "%a: tensor<4xf32>, %t: !stablehlo.token", "",
+               R"(%r = "stablehlo.send"(%a, %t) <{channel_handle = #stablehlo.channel_handle<handle = 0, type = 1>}> : (tensor<4xf32>, !stablehlo.token) -> !stablehlo.token)",
+               "send-done(%r), channel_id=0\n"},
               {"recv", "%t: !stablehlo.token", "",
                R"(%r:2 = "stablehlo.recv"(%t) <{channel_handle = #stablehlo.channel_handle<handle = 6, type = 3>, is_host_transfer = true}> : (!stablehlo.token) -> (tensor<4xf32>, !stablehlo.token))",
                "%r = (f32[4], u32[], token[]) recv(%t), channel_id=6, is_host_transfer=true\n"
@@ -451,8 +454,7 @@ std::vector<GoldenOperation> AllGoldenOperations() {
                "tensor<2x4xf32>",
                R"(%r = "chlo.broadcast_add"(%a, %b) : (tensor<4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>)",
                "%r = f32[2,4] add(%broadcast.r, %broadcast.r.1)"},
-              {"gather", "%a: tensor<5x7xf32>, %b: tensor<3x1xi32>", "",
-               R"(%r = "stablehlo.gather"(%a, %b) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = true, slice_sizes = array<i64: 1, 7>}> : (tensor<5x7xf32>, tensor<3x1xi32>) -> tensor<3x7xf32>)",
+              {"gather", "%a: tensor<5x7xf32>, %b: tensor<3x1xi32>", "", R"(%r = "stablehlo.gather"(%a, %b) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = true, slice_sizes = array<i64: 1, 7>}> : (tensor<5x7xf32>, tensor<3x1xi32>) -> tensor<3x7xf32>)",
                "%r = f32[3,7] gather(%a, %b), offset_dims={1}, collapsed_slice_dims={0}, "
                "start_index_map={0}, index_vector_dim=1, slice_sizes={1,7}, "
                "indices_are_sorted=true"},

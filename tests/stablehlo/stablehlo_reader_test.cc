@@ -295,6 +295,9 @@ TEST(StableHloReader, ErrorsHaveAPlace) {
       {"%0 = \"stablehlo.reduce\"(%a, %a) <{dimensions = array<i64: 0>}> : (tensor<4xf32>, "
        "tensor<4xf32>) -> tensor<4xf32>",
        "0 regions, which is not what it takes"},
+      {"%0:3 = \"stablehlo.optimization_barrier\"(%a, %i) : (tensor<4xf32>, tensor<1xi32>) -> "
+       "(tensor<4xf32>, tensor<1xi32>, tensor<4xf32>)",
+       "'stablehlo.optimization_barrier': it has 3 results, and 2 values for them"},
       {"%0 = stablehlo.broadcast_in_dim %a, dims = [2] : (tensor<4xf32>) -> tensor<2x4xf32>",
        "has no dimension 2"},
   };

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -15,6 +14,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"
@@ -31,24 +31,6 @@ namespace xla_indexing::internal {
 namespace {
 
 using Key = AttributeKey;
-
-// Left out where they are empty, 0 or false.
-constexpr Key kOptional[] = {
-    Key::kBatchGroupCount,
-    Key::kChannelId,
-    Key::kFeatureGroupCount,
-    Key::kIndicesAreSorted,
-    Key::kInputBatchingDims,
-    Key::kIsHostTransfer,
-    Key::kIsStable,
-    Key::kLhsBatchDims,
-    Key::kOperandBatchingDims,
-    Key::kRhsBatchDims,
-    Key::kScatterIndicesBatchingDims,
-    Key::kStartIndicesBatchingDims,
-    Key::kUniqueIndices,
-    Key::kUseGlobalDeviceIds,
-};
 
 // `{{0,1},{2,3}}` of dense<[[0, 1], [2, 3]]>; -1 fills up short groups.
 std::string GroupsText(ImportedOp& call, absl::string_view path) {
@@ -144,7 +126,7 @@ Window WindowOf(ImportedOp& call) {
   }
   // `each` numbers for a dimension; where there is no list, those of a window without it.
   const auto read = [&](absl::string_view name, size_t each, int64_t absent) {
-    const Ints given = call.attributes.Ints(name);
+    Ints given = call.attributes.Ints(name);
     if (given.empty()) return Ints(each * sizes.size(), absent);
     if (given.size() != each * sizes.size()) {
       call.Fail(name, ": ", given.size(), " numbers are given for a window of ", sizes.size(),
@@ -173,26 +155,26 @@ Window WindowOf(ImportedOp& call) {
 void SetAttribute(ImportedOp& call, const OpAttributeRule& of, size_t* region,
                   HloInstruction* made) {
   const std::string& path = of.path;
-  const bool is_optional = absl::c_linear_search(kOptional, of.key);
   switch (KindOf(of.key)) {
     case AttributeKind::kIntegers: {
       const Ints ints = call.attributes.Ints(path);
-      if (!is_optional || !ints.empty()) made->SetAttribute(of.key, SpanOf(ints));
+      if (!of.is_optional || !ints.empty()) made->SetAttribute(of.key, SpanOf(ints));
       return;
     }
     case AttributeKind::kInteger: {
       const int64_t value = call.attributes.Int(path).value_or(0);
-      if (!is_optional || value != 0) made->SetAttribute(of.key, value);
+      if (!of.is_optional || value != 0) made->SetAttribute(of.key, value);
       return;
     }
     case AttributeKind::kBool: {
       const bool value = call.attributes.Int(path).value_or(of.key == Key::kLargest ? 1 : 0) != 0;
-      if (!is_optional || value) made->SetAttribute(of.key, value);
+      if (!of.is_optional || value) made->SetAttribute(of.key, value);
       return;
     }
     case AttributeKind::kSlice: {
       const auto lists = ListsOf(call, {"start_indices", "limit_indices", "strides"});
       std::vector<SliceRange> ranges;
+      ranges.reserve(lists[0].size());
       for (size_t i = 0; i < lists[0].size(); ++i) {
         ranges.push_back({lists[0][i], lists[1][i], lists[2][i]});
       }
@@ -202,6 +184,7 @@ void SetAttribute(ImportedOp& call, const OpAttributeRule& of, size_t* region,
       const auto lists =
           ListsOf(call, {"edge_padding_low", "edge_padding_high", "interior_padding"});
       std::vector<PaddingDimension> padding;
+      padding.reserve(lists[0].size());
       for (size_t i = 0; i < lists[0].size(); ++i) {
         padding.push_back({lists[0][i], lists[1][i], lists[2][i]});
       }
@@ -243,8 +226,12 @@ OpRule::OpRule(std::string name, HloOpcode opcode, int least_operands, int least
       form(form),
       regions(regions) {
   for (const absl::string_view of : absl::StrSplit(attributes, ' ', absl::SkipEmpty())) {
-    const std::vector<std::string> names = absl::StrSplit(of, '=');
-    this->attributes.push_back({AttributeKeyFromName(names.front()).value(), names.back()});
+    const std::vector<absl::string_view> names = absl::StrSplit(of, '=');
+    absl::string_view name = names.front();
+    const bool is_optional = absl::ConsumeSuffix(&name, "?");
+    const absl::string_view path = names.size() == 1 ? name : names.back();
+    this->attributes.push_back(
+        {AttributeKeyFromName(name).value(), std::string(path), is_optional});
   }
 }
 

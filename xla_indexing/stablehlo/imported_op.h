@@ -39,6 +39,7 @@ inline absl::Span<const int64_t> SpanOf(const Ints& ints) { return ints; }
 struct OpAttributeRule {
   AttributeKey key;
   std::string path;
+  bool is_optional;  // Left out where it is empty, 0 or false.
 };
 
 struct ImportedOp;
@@ -53,7 +54,8 @@ struct OpRule {
   HloOpcode opcode;
   int least_operands;
   int least_results;
-  // `dimensions=permutation k`: HLO's names, and after `=` where they stand if not under the same name.
+  // `dimensions=permutation is_stable? k`: HLO's names, optional ones with a `?`, and after `=` where they stand
+  // if not under the same name.
   std::vector<OpAttributeRule> attributes;
   void (*import)(ImportedOp&);
   RegionForm form;

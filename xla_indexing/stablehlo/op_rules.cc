@@ -32,23 +32,24 @@ std::string Join(const Lists&... lists) {
 
 // Attributes that several operations have.
 constexpr char kBatchNorm[] = "feature_index";
-constexpr char kConvolution[] = "feature_group_count batch_group_count window dim_labels";
-constexpr char kDevices[] = "channel_id=channel_handle.handle replica_groups use_global_device_ids";
+constexpr char kConvolution[] = "feature_group_count? batch_group_count? window dim_labels";
+constexpr char kDevices[] =
+    "channel_id?=channel_handle.handle replica_groups use_global_device_ids?";
 constexpr char kDot[] =
-    "lhs_batch_dims=lhs_batching_dimensions lhs_contracting_dims=lhs_contracting_dimensions "
-    "rhs_batch_dims=rhs_batching_dimensions rhs_contracting_dims=rhs_contracting_dimensions "
+    "lhs_batch_dims?=lhs_batching_dimensions lhs_contracting_dims=lhs_contracting_dimensions "
+    "rhs_batch_dims?=rhs_batching_dimensions rhs_contracting_dims=rhs_contracting_dimensions "
     "algorithm";
 constexpr char kGather[] =
-    "offset_dims collapsed_slice_dims start_index_map operand_batching_dims "
-    "start_indices_batching_dims index_vector_dim slice_sizes indices_are_sorted";
+    "offset_dims collapsed_slice_dims start_index_map operand_batching_dims? "
+    "start_indices_batching_dims? index_vector_dim slice_sizes indices_are_sorted?";
 constexpr char kRaggedDot[] =
-    "lhs_batch_dims=lhs_batching_dimensions lhs_contracting_dims=lhs_contracting_dimensions "
-    "rhs_batch_dims=rhs_batching_dimensions rhs_contracting_dims=rhs_contracting_dimensions "
+    "lhs_batch_dims?=lhs_batching_dimensions lhs_contracting_dims=lhs_contracting_dimensions "
+    "rhs_batch_dims?=rhs_batching_dimensions rhs_contracting_dims=rhs_contracting_dimensions "
     "lhs_ragged_dims=lhs_ragged_dimensions rhs_group_dims=rhs_group_dimensions";
 constexpr char kScatter[] =
-    "update_window_dims inserted_window_dims scatter_dims_to_operand_dims input_batching_dims "
-    "scatter_indices_batching_dims index_vector_dim indices_are_sorted unique_indices to_apply";
-constexpr char kTransfer[] = "channel_id=channel_handle.handle is_host_transfer";
+    "update_window_dims inserted_window_dims scatter_dims_to_operand_dims input_batching_dims? "
+    "scatter_indices_batching_dims? index_vector_dim indices_are_sorted? unique_indices? to_apply";
+constexpr char kTransfer[] = "channel_id=channel_handle.handle is_host_transfer?";
 constexpr char kTriangularSolve[] = "left_side lower unit_diagonal transpose_a";
 
 // The name, the opcode, the least numbers of operands and of results, the attributes; then the function of those
@@ -74,7 +75,7 @@ const std::vector<OpRule>& OpTable() {
       {"cholesky", Op::kCholesky, 1, 1, "lower"},
       {"collective_broadcast", Op::kCollectiveBroadcast, 1, 1, kDevices},
       {"collective_permute", Op::kCollectivePermute, 1, 1,
-       "channel_id=channel_handle.handle source_target_pairs"},
+       "channel_id?=channel_handle.handle source_target_pairs"},
       {"compare", Op::kCompare, 2, 1, "direction=comparison_direction type=compare_type"},
       {"composite", Op::kCall, 0, 0, "", ImportCall},
       {"concatenate", Op::kConcatenate, 1, 1, "dimensions=dimension"},
@@ -141,7 +142,7 @@ const std::vector<OpRule>& OpTable() {
       {"set_dimension_size", Op::kSetDimensionSize, 2, 1, "dimensions=dimension"},
       {"sharding_constraint", Op::kCustomCall, 1, 1, "", ImportShardingConstraint},
       {"slice", Op::kSlice, 1, 1, "slice"},
-      {"sort", Op::kSort, 1, 1, "is_stable dimensions=dimension to_apply", ImportOfElements,
+      {"sort", Op::kSort, 1, 1, "is_stable? dimensions=dimension to_apply", ImportOfElements,
        Form::kSort, 1},
       {"square", Op::kMultiply, 1, 1, "", ImportSquare},
       {"top_k", Op::kTopk, 1, 2, "k largest"},
