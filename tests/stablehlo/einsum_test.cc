@@ -16,6 +16,7 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/reference/judge/dependence.h"
+#include "tests/testing/seed.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/text/parser.h"
 #include "xla_indexing/query/equivalence/equivalence.h"
@@ -45,7 +46,7 @@ std::string TypeText(const std::string& letters) {
   return absl::StrCat("tensor<", SizesText(letters), "f32>");
 }
 
-// `mayRepeat`: an operand may have a letter twice.
+// `may_repeat`: an operand may have a letter twice.
 Equation RandomEquation(std::mt19937_64* random, bool may_repeat) {
   const auto below = [&](uint64_t n) { return (*random)() % n; };
   Equation equation;
@@ -110,7 +111,7 @@ std::vector<std::set<std::pair<int64_t, int64_t>>> ReadsOf(const Equation& equat
 }
 
 TEST(StableHloEinsum, ReadsWhatItsEquationNames) {
-  std::mt19937_64 random(41);
+  std::mt19937_64 random(Seeded(41));
   for (int i = 0; i < 400 && !HasFailure(); ++i) {
     const Equation equation = RandomEquation(&random, /*may_repeat=*/true);
     const std::string text = StableHloOf(equation);
@@ -166,7 +167,7 @@ std::string DefinitionOf(const Equation& equation) {
 }
 
 TEST(StableHloEinsum, MultipliesWhatItsEquationNames) {
-  std::mt19937_64 random(14);
+  std::mt19937_64 random(Seeded(14));
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   int decided = 0;
   for (int i = 0; i < 200 && !HasFailure(); ++i) {
@@ -186,12 +187,20 @@ TEST(StableHloEinsum, MultipliesWhatItsEquationNames) {
   EXPECT_GT(decided, 180);
 }
 
+TEST(StableHloEinsum, TakesTwoOperands) {
+  const Equation equation = {{"a", "a", "a"}, "a", {'a'}};
+  const auto module = ReadAndVerifyStableHlo(StableHloOf(equation));
+  ASSERT_FALSE(module.ok());
+  EXPECT_THAT(std::string(module.status().message()),
+              HasSubstr("a part for each of 2 operands is expected"));
+}
+
 TEST(StableHloEinsum, EquationsThatAreNoneAreErrors) {
   const std::vector<std::pair<std::string, std::string>> equations = {
       {"", "an equation such as ab,bc->ac"},
       {"ab,bd", "an equation such as ab,bc->ac"},
-      {"ab->a", "a part for each of the 2 operands"},
-      {"ab,bd,a->d", "a part for each of the 2 operands"},
+      {"ab->a", "a part for each of 2 operands"},
+      {"ab,bd,a->d", "a part for each of 2 operands"},
       {"ab,bd->a->d", "an equation such as ab,bc->ac"},
       {"ab,b->ad", "'b' is not a letter for each dimension of f32[3,4]"},
       {"ab,b1->ad", "'b1' is not a letter for each dimension of f32[3,4]"},

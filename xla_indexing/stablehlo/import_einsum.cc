@@ -59,8 +59,9 @@ bool ReadEquation(ImportedOp& call, std::vector<std::string>* letters) {
     call.Fail("einsum_config '", absl::string_view(text).substr(0, 100), "': ", why...);
     return false;
   };
-  if (letters->size() != call.operands.size() + 1) {
-    return fail("an equation such as ab,bc->ac with a part for each of the ", call.operands.size(),
+  const size_t operands = call.Is("einsum") ? 2 : 1;
+  if (call.operands.size() != operands || letters->size() != operands + 1) {
+    return fail("an equation such as ab,bc->ac with a part for each of ", operands,
                 " operands is expected");
   }
   for (size_t i = 0; i < letters->size(); ++i) {
