@@ -42,7 +42,7 @@ std::string SizesText(const std::string& letters) {
   return text;
 }
 
-std::string TypeText(const std::string& letters) {
+std::string LetteredType(const std::string& letters) {
   return absl::StrCat("tensor<", SizesText(letters), "f32>");
 }
 
@@ -69,11 +69,11 @@ Equation RandomEquation(std::mt19937_64* random, bool may_repeat) {
 std::string StableHloOf(const Equation& equation) {
   std::vector<std::string> arguments, values, types;
   for (size_t i = 0; i < equation.operands.size(); ++i) {
-    types.push_back(TypeText(equation.operands[i]));
+    types.push_back(LetteredType(equation.operands[i]));
     values.push_back(absl::StrCat("%p", i));
     arguments.push_back(absl::StrCat(values[i], ": ", types[i]));
   }
-  const std::string result = TypeText(equation.result);
+  const std::string result = LetteredType(equation.result);
   return absl::StrCat("func.func @main(", absl::StrJoin(arguments, ", "), ") -> ", result,
                       " {\n  %r = \"stablehlo.", values.size() == 1 ? "unary_" : "", "einsum\"(",
                       absl::StrJoin(values, ", "), ") <{einsum_config = \"",

@@ -570,10 +570,15 @@ std::vector<mlir::Operation*> ModuleImporter::FunctionsInCallOrder() {
     is_done[function] = false;
     stack.push_back({function, {}});
     function->walk([&](mlir::Operation* op) {
-      op->getAttrDictionary().walk([&](mlir::FlatSymbolRefAttr symbol) {
-        const auto callee = functions_.find(symbol.getAttr());
-        if (callee != functions_.end()) stack.back().callees.push_back(callee->second);
-      });
+      for (const mlir::NamedAttribute& of : op->getAttrDictionary()) {
+        const mlir::Attribute value = of.getValue();
+        auto list = mlir::dyn_cast<mlir::ArrayAttr>(value);
+        for (const mlir::Attribute one : list ? list.getValue() : llvm::ArrayRef(value)) {
+          auto symbol = mlir::dyn_cast<mlir::FlatSymbolRefAttr>(one);
+          const auto callee = symbol ? functions_.find(symbol.getAttr()) : functions_.end();
+          if (callee != functions_.end()) stack.back().callees.push_back(callee->second);
+        }
+      }
     });
     std::reverse(stack.back().callees.begin(), stack.back().callees.end());
   };
