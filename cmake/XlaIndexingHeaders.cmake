@@ -9,6 +9,7 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   base/numbers/interval.h
   base/question_budget.h
   affine/rule_trace.h
+  map/common_maps.h
   map/count/count_image.h
   map/count/image.h
   map/expr/map_program.h

@@ -102,6 +102,7 @@
 #include "xla_indexing/hlo/types/replica_groups.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/hlo/verify/verifier.h"
+#include "xla_indexing/map/common_maps.h"
 #include "xla_indexing/map/count/count_image.h"
 #include "xla_indexing/map/count/image.h"
 #include "xla_indexing/map/expr/map_program.h"
