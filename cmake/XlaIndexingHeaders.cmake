@@ -9,6 +9,9 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   base/numbers/interval.h
   base/question_budget.h
   affine/rule_trace.h
+  lowering/emit_fusion.h
+  lowering/index/apply_indexing.h
+  lowering/index/emit_loop_nest.h
   map/common_maps.h
   map/count/count_image.h
   map/count/image.h

@@ -3,6 +3,7 @@
 #
 #   xla_indexing::mlir_headers   include directories and definitions only
 #   xla_indexing::mlir           the same, and the libraries
+#   xla_indexing::mlir_dialects  what lowering/ uses besides: the dialects that it makes operations of
 #
 # Debian's MLIR comes as archives and as one shared library, and a program that holds both has two
 # copies of MLIR's type ids and of LLVM's options. So the choice is the program's: `xla_indexing::mlir`
@@ -84,5 +85,34 @@ if(NOT TARGET xla_indexing::mlir)
     "$<$<STREQUAL:${_choice},ARCHIVES>:-Wl,--start-group,${_xla_indexing_archives},--end-group>"
     "$<$<STREQUAL:${_choice},ARCHIVES>:${_xla_indexing_system}>"
     ${CMAKE_DL_LIBS})
+  unset(_choice)
+endif()
+
+# The dialects of lowering/, with all that their archives need.
+if(TARGET MLIRSCFDialect AND NOT TARGET xla_indexing::mlir_dialects)
+  set(_dialects MLIRAffineDialect MLIRArithDialect MLIRFuncDialect MLIRMathDialect MLIRMemRefDialect MLIRSCFDialect)
+  set(_needed ${_dialects})
+  set(_next ${_dialects})
+  while(_next)
+    list(POP_FRONT _next _part)
+    get_target_property(_links ${_part} INTERFACE_LINK_LIBRARIES)
+    list(FILTER _links INCLUDE REGEX "^MLIR.")
+    list(REMOVE_DUPLICATES _links)
+    list(REMOVE_ITEM _links ${_needed})
+    list(APPEND _needed ${_links})
+    list(APPEND _next ${_links})
+  endwhile()
+  list(TRANSFORM _needed REPLACE "(.+)" "$<TARGET_FILE:\\1>")
+  foreach(_part IN LISTS _xla_indexing_llvm_parts)
+    list(APPEND _needed "$<TARGET_FILE:${_part}>")
+  endforeach()
+  list(JOIN _needed "," _needed)
+  set(_choice "$<TARGET_PROPERTY:XLA_INDEXING_MLIR>")
+  add_library(xla_indexing::mlir_dialects INTERFACE IMPORTED)
+  target_link_libraries(xla_indexing::mlir_dialects INTERFACE
+    xla_indexing::mlir
+    "$<$<OR:$<STREQUAL:${_choice},>,$<STREQUAL:${_choice},TARGETS>>:${_dialects}>"
+    "$<$<STREQUAL:${_choice},ARCHIVES>:-Wl,--start-group,${_needed},--end-group>"
+    "$<$<STREQUAL:${_choice},ARCHIVES>:${_xla_indexing_system}>")
   unset(_choice)
 endif()

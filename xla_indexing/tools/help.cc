@@ -76,6 +76,8 @@ How it is printed
                                        bytes; a line below the maps, and totals of computations
   --emit=hlo             instead of the maps, the modules as HLO text; of --query=indices, with
                          gathers and scatters written as what they are
+  --emit=mlir            instead of the maps, the ENTRY of each module as a function of MLIR that
+                         computes it: loops, index arithmetic, loads and stores
   --tile_sizes=A,B,..    of --query=tiling: sizes, one for each dimension of the output (of the
                          operand, for --direction=input-to-output), or by name (d0=64,d1=64,k=32):
                          the first tile as numbers, and the graph of tiles, with loops, what is

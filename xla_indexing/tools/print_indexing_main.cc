@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "xla_indexing/tools/answers/indices_output.h"
+#include "xla_indexing/tools/emit/mlir_mode.h"
 #include "xla_indexing/tools/help.h"
 #include "xla_indexing/tools/input/command_line.h"
 #include "xla_indexing/tools/input/files.h"
@@ -45,6 +46,8 @@ int Run(const CommandLine& line) {
       return PrintComparison(line);
     case CommandLine::Action::kExplain:
       return PrintExplanation(line);
+    case CommandLine::Action::kEmitMlir:
+      return PrintMlir(line);
     case CommandLine::Action::kRewrite:
       return PrintRewrittenModules(line);
   }

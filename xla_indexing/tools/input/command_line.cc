@@ -102,8 +102,10 @@ bool SetMapFile(absl::string_view value, CommandLine* line) {
 }
 
 bool SetEmit(absl::string_view value, CommandLine* line) {
-  line->emit = value == "hlo" ? EmitMode::kHlo : EmitMode::kPromotedHlo;
-  return value == "hlo" || value == "promoted-hlo";
+  line->emit = value == "hlo"    ? EmitMode::kHlo
+               : value == "mlir" ? EmitMode::kMlir
+                                 : EmitMode::kPromotedHlo;
+  return value == "hlo" || value == "mlir" || value == "promoted-hlo";
 }
 
 // A flag of the launch, whose value is checked with the others.
@@ -310,7 +312,7 @@ constexpr Flag kFlags[] = {
      [](absl::string_view value, CommandLine* line) { return SetId(value, &line->operand_leaf); }},
     {"broadcast", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->broadcast); }},
-    {"emit", "hlo or promoted-hlo", SetEmit},
+    {"emit", "hlo, mlir or promoted-hlo", SetEmit},
     {"report", "left out, or a file that ends in .html or .json", SetReport,
      /*value_is_optional=*/true},
     {"picture", "a file that ends in .svg, or - for standard output",
@@ -576,6 +578,17 @@ absl::Status CheckRewriteLine(const CommandLine& line) {
   return absl::OkStatus();
 }
 
+absl::Status CheckEmitMlirLine(const CommandLine& line) {
+  if (AsksForHlo(line) || line.queries.Any() || line.format != OutputFormat::kText ||
+      line.assume != AssumeMode::kAuto || line.report || line.explain || line.keep_variables ||
+      line.compare || !line.map_file.empty() || !line.picture_file.empty()) {
+    return absl::InvalidArgumentError(
+        "--emit=mlir prints the ENTRY of each module; no other flag goes with it");
+  }
+  if (line.files.empty()) return absl::InvalidArgumentError("no FILE is given");
+  return absl::OkStatus();
+}
+
 absl::Status CheckLine(CommandLine* line) {
   if (line->output_element || line->operand_element || line->operand_leaf) {
     line->action = CommandLine::Action::kExplain;
@@ -592,6 +605,10 @@ absl::Status CheckLine(CommandLine* line) {
   if (line->emit == EmitMode::kHlo) {
     line->action = CommandLine::Action::kRewrite;
     return CheckRewriteLine(*line);
+  }
+  if (line->emit == EmitMode::kMlir) {
+    line->action = CommandLine::Action::kEmitMlir;
+    return CheckEmitMlirLine(*line);
   }
   if (line->emit != EmitMode::kNothing) {
     return absl::InvalidArgumentError(

@@ -42,6 +42,7 @@ enum class EmitMode {
   kNothing,
   kHlo,          // The broadcast as reshape and broadcast; of files, their modules.
   kPromotedHlo,  // As PyTorch/XLA promotes shapes.
+  kMlir,         // Of files, a function for the ENTRY of each module.
 };
 
 // Whether modules are fused as XLA would (gpu/fusing/fuse_like_xla.h) before anything is said of them.
@@ -95,6 +96,7 @@ struct CommandLine {
     kPicture,        // of one thing in the HLO in `files`
     kReport,         // what the kernels of the HLO in `files` move
     kExplain,        // why an element depends on another, in the HLO in `files`
+    kEmitMlir,       // the ENTRYs of the HLO in `files` as functions of MLIR
     kRewrite,  // the HLO in `files` itself, or with gathers and scatters as what their indices say
   };
 

@@ -1,0 +1,440 @@
+// Emitted fusions, run in this process, against the values that their operations define.
+//
+// Integers are equal. Floats are within 4 units in the last place: both sides do the same operations
+// of the same precision in the same order, and differ only in functions such as exp, which LLVM may
+// compute otherwise than libm.
+
+#include "xla_indexing/lowering/emit_fusion.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "llvm/Support/raw_ostream.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/lowering/support/evaluate.h"
+#include "tests/lowering/support/run_mlir.h"
+#include "tests/reference/execute/execute.h"
+#include "tests/reference/execute/integers.h"
+#include "tests/reference/execute/value.h"
+#include "tests/testing/effort.h"
+#include "tests/testing/random.h"
+#include "tests/testing/random/random_hlo.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/verify/verifier.h"
+
+namespace xla_indexing {
+namespace {
+
+using reference::Array;
+using reference::Integer;
+using reference::Value;
+using ::testing::HasSubstr;
+
+int BytesOf(ElementType type) { return IsPred(type) ? 1 : BitWidth(type) / 8; }
+
+// Arrays in memory, with layouts as strides.
+RunArray InMemory(const Array& array, bool is_filled) {
+  RunArray run;
+  run.sizes.assign(array.sizes().begin(), array.sizes().end());
+  run.strides.resize(run.sizes.size());
+  int64_t stride = 1;
+  for (const int64_t dim : array.shape().LayoutOrRowMajor().minor_to_major) {
+    run.strides[dim] = stride;
+    stride *= std::max<int64_t>(run.sizes[dim], 1);
+  }
+  const int width = BytesOf(array.shape().element_type());
+  run.bytes.assign(stride * width, '\x55');
+  if (!is_filled) return run;
+  reference::ForEachIndex(array.sizes(), [&](const reference::Index& index) {
+    int64_t at = 0;
+    for (size_t d = 0; d < index.size(); ++d) at += index[d] * run.strides[d];
+    const uint64_t bits = absl::Int128Low64(*array.at(index).value);
+    std::memcpy(run.bytes.data() + at * width, &bits, width);
+  });
+  return run;
+}
+
+Integer BitsAt(const RunArray& run, const reference::Index& index, ElementType type) {
+  int64_t at = 0;
+  for (size_t d = 0; d < index.size(); ++d) at += index[d] * run.strides[d];
+  uint64_t bits = 0;
+  std::memcpy(&bits, run.bytes.data() + at * BytesOf(type), BytesOf(type));
+  return IsFloatingPoint(type) ? Integer(bits) : reference::WrapInteger(type, Integer(bits));
+}
+
+// The number of a float among all of its format, in order.
+int64_t OrderOf(ElementType type, Integer bits) {
+  const auto word = static_cast<int64_t>(absl::Int128Low64(bits));
+  const int64_t sign = type == ElementType::kF32 ? int64_t{1} << 31 : INT64_MIN;
+  const int64_t magnitude = word & (type == ElementType::kF32 ? INT32_MAX : INT64_MAX);
+  return (word & sign) != 0 ? -magnitude : magnitude;
+}
+
+bool AreClose(ElementType type, Integer expected, Integer got) {
+  if (!IsFloatingPoint(type)) return expected == got;
+  const double a = NumberOf(type, expected);
+  const double b = NumberOf(type, got);
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  return std::abs(OrderOf(type, expected) - OrderOf(type, got)) <= 4;
+}
+
+// Quarters of small numbers, so that sums and products of a few are exact; seldom others.
+Integer RandomFloat(ElementType type, Random& random) {
+  double number = static_cast<double>(random.Between(-16, 16)) / 4;
+  if (random.OneIn(24)) {
+    const double special[] = {INFINITY, -INFINITY, NAN, -0.0, 1e30, 0.1};
+    number = special[random.Between(0, 5)];
+  }
+  if (type == ElementType::kF32) return std::bit_cast<uint32_t>(static_cast<float>(number));
+  return Integer(std::bit_cast<uint64_t>(number));
+}
+
+Value RandomArgument(const Shape& shape, uint64_t seed) {
+  Value value = reference::MakeValue(shape);
+  reference::FillIntegers(seed, &value);
+  Random random(seed);
+  for (Array& array : value) {
+    for (reference::Element& element : array.elements()) element.is_arbitrary = false;
+    const ElementType type = array.shape().element_type();
+    if (!IsFloatingPoint(type)) continue;
+    for (reference::Element& element : array.elements()) element.value = RandomFloat(type, random);
+  }
+  return value;
+}
+
+std::string TextOf(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  return text;
+}
+
+// Runs the entry of a module and compares. Unimplemented where one of the sides does not know it.
+absl::Status CheckRun(const std::string& text, uint64_t seed) {
+  const auto module = ParseAndVerifyModule(text);
+  if (!module.ok()) return module.status();
+  const HloComputation& entry = *(*module)->entry_computation();
+  std::vector<Value> arguments;
+  for (const HloInstruction* parameter : entry.parameters()) {
+    arguments.push_back(RandomArgument(parameter->shape(), seed + arguments.size()));
+  }
+  std::vector<const Value*> pointers;
+  for (const Value& argument : arguments) pointers.push_back(&argument);
+  const std::unique_ptr<mlir::MLIRContext> context = MakeLoweringContext();
+  auto emitted = EmitFusion(entry, context.get());
+  if (!emitted.ok()) return emitted.status();
+  const absl::StatusOr<Value> expected = EvaluateByDefinition(entry, pointers);
+  if (!expected.ok()) return expected.status();
+  const std::string code = TextOf(**emitted);
+  absl::StatusOr<CompiledModule> compiled = CompiledModule::Compile(**emitted);
+  if (!compiled.ok()) return absl::InternalError(absl::StrCat(compiled.status().message(), code));
+  std::vector<RunArray> arrays;
+  for (const Value& argument : arguments) {
+    for (const Array& leaf : argument) arrays.push_back(InMemory(leaf, true));
+  }
+  const size_t first = arrays.size();
+  const Value results = reference::MakeValue(entry.root_instruction()->shape());
+  for (const Array& leaf : results) arrays.push_back(InMemory(leaf, false));
+  if (absl::Status status = compiled->Run(std::string(entry.name()), arrays); !status.ok()) {
+    return status;
+  }
+  absl::Status status;
+  for (size_t leaf = 0; leaf < expected->size(); ++leaf) {
+    const ElementType type = results[leaf].shape().element_type();
+    reference::ForEachIndex(results[leaf].sizes(), [&](const reference::Index& index) {
+      const Integer wanted = *(*expected)[leaf].at(index).value;
+      const Integer got = BitsAt(arrays[first + leaf], index, type);
+      if (!status.ok() || AreClose(type, wanted, got)) return;
+      status = absl::InternalError(absl::StrCat("seed ", seed, ", leaf ", leaf, ", element ",
+                                                reference::PositionOf(results[leaf].sizes(), index),
+                                                ": ", NumberOf(type, got), " and not ",
+                                                NumberOf(type, wanted), "\n", text, "\n", code));
+    });
+  }
+  return status;
+}
+
+void ExpectRuns(const std::string& text) {
+  for (uint64_t seed = 0; seed < 3; ++seed) {
+    const absl::Status status = CheckRun(text, seed);
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+}
+
+TEST(EmitFusionTest, MatmulBiasGelu) {
+  ExpectRuns(R"(
+    ENTRY e {
+      x = f32[3,5] parameter(0)
+      w = f32[5,4] parameter(1)
+      b = f32[4] parameter(2)
+      m = f32[3,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+      bb = f32[3,4] broadcast(b), dimensions={1}
+      a = f32[3,4] add(m, bb)
+      h = f32[] constant(0.5)
+      hb = f32[3,4] broadcast(h), dimensions={}
+      s = f32[] constant(0.70710678)
+      sb = f32[3,4] broadcast(s), dimensions={}
+      as = f32[3,4] multiply(a, sb)
+      er = f32[3,4] erf(as)
+      o = f32[] constant(1)
+      ob = f32[3,4] broadcast(o), dimensions={}
+      p = f32[3,4] add(er, ob)
+      ha = f32[3,4] multiply(a, hb)
+      ROOT g = f32[3,4] multiply(ha, p)
+    })");
+}
+
+constexpr char kSoftmax[] = R"(
+    max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] maximum(a, b) }
+    add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] add(a, b) }
+    softmax {
+      x = f32[4,6] parameter(0)
+      least = f32[] constant(-inf)
+      zero = f32[] constant(0)
+      m = f32[4] reduce(x, least), dimensions={1}, to_apply=max
+      mb = f32[4,6] broadcast(m), dimensions={0}
+      d = f32[4,6] subtract(x, mb)
+      e = f32[4,6] exponential(d)
+      s = f32[4] reduce(e, zero), dimensions={1}, to_apply=add
+      sb = f32[4,6] broadcast(s), dimensions={0}
+      ROOT r = f32[4,6] divide(e, sb)
+    })";
+
+TEST(EmitFusionTest, Softmax) {
+  ExpectRuns(absl::StrCat(kSoftmax, R"(
+    ENTRY e { x = f32[4,6] parameter(0) ROOT s = f32[4,6] fusion(x), kind=kLoop, calls=softmax })"));
+}
+
+TEST(EmitFusionTest, Attention) {
+  ExpectRuns(absl::StrCat(kSoftmax, R"(
+    ENTRY e {
+      q = f32[4,3] parameter(0)
+      k = f32[6,3] parameter(1)
+      v = f32[6,5]{0,1} parameter(2)
+      qk = f32[4,6] dot(q, k), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+      p = f32[4,6] call(qk), to_apply=softmax
+      ROOT o = f32[4,5] dot(p, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    })"));
+}
+
+TEST(EmitFusionTest, ConvolutionWithEpilogue) {
+  ExpectRuns(R"(
+    ENTRY e {
+      x = f32[2,5,6,4] parameter(0)
+      w = f32[3,2,2,6] parameter(1)
+      b = f32[6] parameter(2)
+      c = f32[2,3,6,6] convolution(x, w), window={size=3x2 stride=2x1 pad=1_1x0_1}, dim_labels=b01f_01io->b01f, feature_group_count=2
+      bb = f32[2,3,6,6] broadcast(b), dimensions={3}
+      a = f32[2,3,6,6] add(c, bb)
+      z = f32[] constant(0)
+      zb = f32[2,3,6,6] broadcast(z), dimensions={}
+      ROOT r = f32[2,3,6,6] maximum(a, zb)
+    })");
+}
+
+TEST(EmitFusionTest, GatherOfARowAndDynamicUpdateSlice) {
+  ExpectRuns(R"(
+    ENTRY e {
+      t = f32[7,3] parameter(0)
+      i = s32[4,1] parameter(1)
+      g = f32[4,3] gather(t, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}
+      u = f32[2,3] parameter(2)
+      at = u64[] parameter(3)
+      z = u64[] constant(0)
+      d = f32[4,3] dynamic-update-slice(g, u, at, z)
+      ROOT n = f32[4,3] negate(d)
+    })");
+}
+
+TEST(EmitFusionTest, ConcatenatePadReverse) {
+  ExpectRuns(R"(
+    ENTRY e {
+      a = s32[2,3] parameter(0)
+      b = s32[2,2] parameter(1)
+      z = s32[] parameter(2)
+      c = s32[2,7] concatenate(a, b, b), dimensions={1}
+      p = s32[5,14] pad(c, z), padding=1_2x2_-1_1
+      r = s32[5,14] reverse(p), dimensions={0,1}
+      ROOT t = s32[14,5] transpose(r), dimensions={1,0}
+    })");
+}
+
+TEST(EmitFusionTest, ReduceWindowOfBytes) {
+  ExpectRuns(R"(
+    add { a = s8[] parameter(0) b = s8[] parameter(1) ROOT m = s8[] add(a, b) }
+    ENTRY e {
+      x = s8[9] parameter(0)
+      i = s8[] parameter(1)
+      ROOT r = s8[5] reduce-window(x, i), window={size=3 stride=2 pad=2_2 rhs_dilate=2 lhs_dilate=1}, to_apply=add
+    })");
+}
+
+TEST(EmitFusionTest, ArgmaxIsAReduceOfTwoResults) {
+  ExpectRuns(R"(
+    best {
+      a = s32[] parameter(0)
+      i = s32[] parameter(1)
+      b = s32[] parameter(2)
+      j = s32[] parameter(3)
+      c = pred[] compare(a, b), direction=GE
+      v = s32[] select(c, a, b)
+      k = s32[] select(c, i, j)
+      ROOT t = (s32[], s32[]) tuple(v, k)
+    }
+    ENTRY e {
+      x = s32[4,5] parameter(0)
+      n = s32[4,5] iota(), iota_dimension=1
+      least = s32[] constant(-2147483648)
+      zero = s32[] constant(0)
+      r = (s32[4], s32[4]) reduce(x, n, least, zero), dimensions={1}, to_apply=best
+      i = s32[4] get-tuple-element(r), index=1
+      ROOT d = s32[4] add(i, i)
+    })");
+}
+
+// Each step has two uses, so that there are 2^60 paths.
+TEST(EmitFusionTest, ManyUsesAreNotManyTimesTheCode) {
+  std::string text = "ENTRY e {\n  v0 = s32[3,3] parameter(0)\n";
+  for (int i = 1; i <= 60; ++i) {
+    absl::StrAppend(&text, "  t", i, " = s32[3,3] transpose(v", i - 1, "), dimensions={1,0}\n  ",
+                    i == 60 ? "ROOT " : "", "v", i, " = s32[3,3] add(v", i - 1, ", t", i, ")\n");
+  }
+  ExpectRuns(text + "}");
+}
+
+TEST(EmitFusionTest, LongChainsAreNoDeepRecursion) {
+  std::string text = "ENTRY e {\n  v0 = s32[3] parameter(0)\n";
+  for (int i = 1; i <= 500; ++i) {
+    absl::StrAppend(&text, "  ", i == 500 ? "ROOT " : "", "v", i, " = s32[3] negate(v", i - 1,
+                    ")\n");
+  }
+  ExpectRuns(text + "}");
+}
+
+TEST(EmitFusionTest, ResultsThatAreParametersConstantsAndTwiceTheSame) {
+  ExpectRuns(R"(
+    ENTRY e {
+      p = (s32[2], (pred[2,2]{0,1}, f64[])) parameter(0)
+      a = s32[2] get-tuple-element(p), index=0
+      q = (pred[2,2]{0,1}, f64[]) get-tuple-element(p), index=1
+      b = pred[2,2]{0,1} get-tuple-element(q), index=0
+      n = s32[2] negate(a)
+      c = s32[3] constant({4, 5, 6})
+      o = f32[2] constant({1, 1})
+      e = s32[0] parameter(1)
+      ROOT t = (s32[2], s32[2], s32[2], s32[3], f32[2], pred[2,2]{0,1}, s32[0]) tuple(n, a, n, c, o, b, e)
+    })");
+}
+
+std::string EmitError(const std::string& text) {
+  const auto module = ParseAndVerifyModule(text);
+  if (!module.ok()) return std::string(module.status().message());
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const auto emitted = EmitFusion(*(*module)->entry_computation(), &context);
+  return std::string(emitted.status().message());
+}
+
+TEST(EmitFusionTest, ErrorsNameTheInstruction) {
+  EXPECT_THAT(EmitError("ENTRY e { p = f32[4,4] parameter(0) ROOT c = f32[4,4] cholesky(p), "
+                        "lower=true }"),
+              HasSubstr("c: cholesky"));
+  EXPECT_THAT(EmitError("ENTRY e { p = c64[4] parameter(0) ROOT n = c64[4] negate(p) }"),
+              HasSubstr("p: elements of type c64"));
+  EXPECT_THAT(EmitError("ENTRY e { p = f32[<=4] parameter(0) ROOT n = f32[<=4] negate(p) }"),
+              HasSubstr("p: arrays like f32[<=4]"));
+}
+
+std::vector<HloOpcode> LoweredOpcodes() {
+  std::vector<HloOpcode> lowered;
+  for (const HloOpcode opcode : RandomOpcodes()) {
+    switch (opcode) {
+      case HloOpcode::kBitcast:
+      case HloOpcode::kBroadcast:
+      case HloOpcode::kCall:
+      case HloOpcode::kConcatenate:
+      case HloOpcode::kConstant:
+      case HloOpcode::kConvolution:
+      case HloOpcode::kDot:
+      case HloOpcode::kDynamicSlice:
+      case HloOpcode::kDynamicUpdateSlice:
+      case HloOpcode::kFusion:
+      case HloOpcode::kGather:
+      case HloOpcode::kGetTupleElement:
+      case HloOpcode::kIota:
+      case HloOpcode::kMap:
+      case HloOpcode::kPad:
+      case HloOpcode::kReduce:
+      case HloOpcode::kReduceWindow:
+      case HloOpcode::kReshape:
+      case HloOpcode::kReverse:
+      case HloOpcode::kSlice:
+      case HloOpcode::kTranspose:
+      case HloOpcode::kTuple:
+        lowered.push_back(opcode);
+        break;
+      default:
+        if (IsElementwise(opcode)) lowered.push_back(opcode);
+    }
+  }
+  return lowered;
+}
+
+// Counts those that run; those that one side does not know are passed over.
+class RandomRuns {
+ public:
+  void Check(const std::string& text, uint64_t seed) {
+    const absl::Status status = CheckRun(text, seed);
+    if (absl::IsUnimplemented(status)) {
+      ++passed_over_;
+      return;
+    }
+    ++run_;
+    EXPECT_TRUE(status.ok()) << status << "\n" << text;
+  }
+  int run() const { return run_; }
+  int passed_over() const { return passed_over_; }
+
+ private:
+  int run_ = 0;
+  int passed_over_ = 0;
+};
+
+TEST(EmitFusionTest, RandomFusionsHaveTheValuesOfTheirDefinition) {
+  const std::vector<HloOpcode> opcodes = LoweredOpcodes();
+  RandomRuns runs;
+  for (uint64_t seed = 0; runs.run() < Cases(3000) && !HasFailure(); ++seed) {
+    ASSERT_LT(seed, static_cast<uint64_t>(Cases(60000)));
+    runs.Check(RandomFusionModule(opcodes, seed), seed);
+  }
+  std::cout << runs.run() << " run, " << runs.passed_over() << " passed over\n";
+}
+
+TEST(EmitFusionTest, RandomOperationsHaveTheValuesOfTheirDefinition) {
+  RandomRuns runs;
+  for (const HloOpcode opcode : LoweredOpcodes()) {
+    for (uint64_t seed = 0; seed < static_cast<uint64_t>(Cases(100)) && !HasFailure(); ++seed) {
+      runs.Check(RandomOperationModule(opcode, seed), seed);
+    }
+  }
+  std::cout << runs.run() << " run, " << runs.passed_over() << " passed over\n";
+  EXPECT_GT(runs.run(), Cases(2000));
+}
+
+}  // namespace
+}  // namespace xla_indexing

@@ -1,0 +1,589 @@
+#include "tests/lowering/support/evaluate.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "tests/reference/execute/execute.h"
+#include "tests/reference/execute/integers.h"
+#include "tests/reference/execute/value.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/attribute.h"
+#include "xla_indexing/hlo/types/attribute_values.h"
+#include "xla_indexing/hlo/types/element_type.h"
+#include "xla_indexing/hlo/types/literal.h"
+#include "xla_indexing/hlo/types/opcode.h"
+
+namespace xla_indexing {
+namespace {
+
+using reference::Array;
+using reference::Index;
+using reference::Integer;
+using reference::Value;
+
+absl::Status NoDefinition(const HloInstruction& instruction) {
+  return absl::UnimplementedError(absl::StrCat(instruction.name(), ": no numbers of ",
+                                               instruction.opcode_name(), " of ",
+                                               instruction.shape().ToString()));
+}
+
+Integer BitsOfFloat(ElementType type, double number) {
+  if (type == ElementType::kF32) return std::bit_cast<uint32_t>(static_cast<float>(number));
+  return Integer(std::bit_cast<uint64_t>(number));
+}
+
+bool IsKnownType(ElementType type) {
+  return IsPred(type) || (IsIntegral(type) && BitWidth(type) >= 8) || type == ElementType::kF32 ||
+         type == ElementType::kF64;
+}
+
+Integer Convert(Integer bits, ElementType from, ElementType to) {
+  if (!IsFloatingPoint(from)) {
+    if (!IsFloatingPoint(to)) return reference::WrapInteger(to, bits);
+    // Rounded once.
+    if (to == ElementType::kF32) return BitsOfFloat(to, static_cast<float>(bits));
+    return BitsOfFloat(to, static_cast<double>(bits));
+  }
+  const double number = NumberOf(from, bits);
+  if (IsFloatingPoint(to)) return BitsOfFloat(to, number);
+  if (IsPred(to)) return number != 0 ? 1 : 0;
+  if (std::isnan(number)) return 0;
+  if (number >= static_cast<double>(reference::GreatestInteger(to))) {
+    return reference::GreatestInteger(to);
+  }
+  if (number <= static_cast<double>(reference::LeastInteger(to))) {
+    return reference::LeastInteger(to);
+  }
+  return static_cast<Integer>(number);
+}
+
+// T is float or double: the precision of each operation.
+template <typename T>
+std::optional<T> FloatUnary(HloOpcode opcode, T a) {
+  switch (opcode) {
+    case HloOpcode::kAbs:
+      return std::fabs(a);
+    case HloOpcode::kCbrt:
+      return std::cbrt(a);
+    case HloOpcode::kCeil:
+      return std::ceil(a);
+    case HloOpcode::kCosine:
+      return std::cos(a);
+    case HloOpcode::kErf:
+      return std::erf(a);
+    case HloOpcode::kExponential:
+      return std::exp(a);
+    case HloOpcode::kExponentialMinusOne:
+      return std::expm1(a);
+    case HloOpcode::kFloor:
+      return std::floor(a);
+    case HloOpcode::kLog:
+      return std::log(a);
+    case HloOpcode::kLogPlusOne:
+      return std::log1p(a);
+    case HloOpcode::kLogistic:
+      return T(1) / (T(1) + std::exp(-a));
+    case HloOpcode::kNegate:
+      return -a;
+    case HloOpcode::kRoundNearestAfz:
+      return std::round(a);
+    case HloOpcode::kRoundNearestEven:
+      return std::nearbyint(a);
+    case HloOpcode::kRsqrt:
+      return T(1) / std::sqrt(a);
+    case HloOpcode::kSign:
+      return std::isnan(a) || a == 0 ? a : std::copysign(T(1), a);
+    case HloOpcode::kSine:
+      return std::sin(a);
+    case HloOpcode::kSqrt:
+      return std::sqrt(a);
+    case HloOpcode::kTan:
+      return std::tan(a);
+    case HloOpcode::kTanh:
+      return std::tanh(a);
+    default:
+      return std::nullopt;
+  }
+}
+
+template <typename T>
+T Extremum(T a, T b, bool is_greatest) {
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
+  if (a == b) return std::signbit(a) == is_greatest ? b : a;
+  return (a > b) == is_greatest ? a : b;
+}
+
+template <typename T>
+std::optional<T> FloatBinary(HloOpcode opcode, T a, T b) {
+  switch (opcode) {
+    case HloOpcode::kAdd:
+      return a + b;
+    case HloOpcode::kAtan2:
+      return std::atan2(a, b);
+    case HloOpcode::kDivide:
+      return a / b;
+    case HloOpcode::kMaximum:
+    case HloOpcode::kMinimum:
+      return Extremum(a, b, opcode == HloOpcode::kMaximum);
+    case HloOpcode::kMultiply:
+      return a * b;
+    case HloOpcode::kPower:
+      return std::pow(a, b);
+    case HloOpcode::kRemainder:
+      return std::fmod(a, b);
+    case HloOpcode::kSubtract:
+      return a - b;
+    default:
+      return std::nullopt;
+  }
+}
+
+template <typename T>
+std::optional<Integer> FloatResult(HloOpcode opcode, ElementType type,
+                                   const std::vector<Integer>& operands) {
+  const auto number = [&](size_t i) { return static_cast<T>(NumberOf(type, operands[i])); };
+  std::optional<T> result;
+  if (operands.size() == 1) result = FloatUnary<T>(opcode, number(0));
+  if (operands.size() == 2) result = FloatBinary<T>(opcode, number(0), number(1));
+  if (opcode == HloOpcode::kClamp) {
+    result = Extremum(Extremum(number(1), number(0), true), number(2), false);
+  }
+  if (!result) return std::nullopt;
+  return BitsOfFloat(type, *result);
+}
+
+Integer CompareFloats(absl::string_view direction, double a, double b) {
+  if (direction == "EQ") return a == b;
+  if (direction == "NE") return a != b;
+  if (direction == "LT") return a < b;
+  if (direction == "LE") return a <= b;
+  if (direction == "GT") return a > b;
+  return a >= b;
+}
+
+std::optional<Integer> IntegerUnary(HloOpcode opcode, ElementType type, Integer a) {
+  const auto bits = absl::Int128Low64(a & ((Integer(1) << BitWidth(type)) - 1));
+  if (opcode == HloOpcode::kPopcnt) return std::popcount(static_cast<uint64_t>(bits));
+  if (opcode == HloOpcode::kCountLeadingZeros) {
+    return std::countl_zero(static_cast<uint64_t>(bits)) - (64 - BitWidth(type));
+  }
+  return std::nullopt;
+}
+
+// One element, of those of the operands.
+std::optional<Integer> ElementByDefinition(const HloInstruction& instruction,
+                                           const std::vector<Integer>& operands) {
+  const HloOpcode opcode = instruction.opcode();
+  const ElementType type = instruction.shape().element_type();
+  const ElementType from =
+      instruction.operand_count() > 0
+          ? instruction.operand(instruction.operand_count() - 1)->shape().element_type()
+          : type;
+  switch (opcode) {
+    case HloOpcode::kConvert:
+      return Convert(operands[0], from, type);
+    case HloOpcode::kCopy:
+      return operands[0];
+    case HloOpcode::kSelect:
+      return operands[0] != 0 ? operands[1] : operands[2];
+    case HloOpcode::kCompare:
+      if (!IsFloatingPoint(from)) break;
+      if (instruction.GetText(AttributeKey::kComparisonType) == "TOTALORDER") return std::nullopt;
+      return CompareFloats(instruction.comparison_direction(), NumberOf(from, operands[0]),
+                           NumberOf(from, operands[1]));
+    case HloOpcode::kIsFinite:
+      return std::isfinite(NumberOf(from, operands[0]));
+    default:
+      break;
+  }
+  if (type == ElementType::kF32) return FloatResult<float>(opcode, type, operands);
+  if (type == ElementType::kF64) return FloatResult<double>(opcode, type, operands);
+  if (operands.size() == 1) {
+    if (const auto value = IntegerUnary(opcode, type, operands[0])) return value;
+  }
+  return reference::ElementwiseInteger(
+      instruction, std::vector<std::optional<Integer>>(operands.begin(), operands.end()));
+}
+
+class Evaluator {
+ public:
+  absl::StatusOr<Value> Run(const HloComputation& computation,
+                            const std::vector<const Value*>& arguments) {
+    absl::flat_hash_map<const HloInstruction*, Value> values;
+    for (const HloInstruction* instruction : computation.instructions()) {
+      std::vector<const Value*> operands;
+      for (const HloInstruction* operand : instruction->operands()) {
+        operands.push_back(&values.at(operand));
+      }
+      for (const Shape* leaf : instruction->shape().Leaves()) {
+        if (!IsKnownType(leaf->element_type())) return NoDefinition(*instruction);
+      }
+      if (instruction->opcode() == HloOpcode::kParameter) {
+        values[instruction] = *arguments[instruction->parameter_number()];
+        continue;
+      }
+      absl::StatusOr<Value> value = Compute(*instruction, operands);
+      if (!value.ok()) return value;
+      values.emplace(instruction, *std::move(value));
+    }
+    return values.at(computation.root_instruction());
+  }
+
+ private:
+  absl::StatusOr<Value> Compute(const HloInstruction& instruction,
+                                const std::vector<const Value*>& operands) {
+    if (const HloComputation* called = instruction.inlined_computation()) {
+      return Run(*called, operands);
+    }
+    switch (instruction.opcode()) {
+      case HloOpcode::kConstant:
+        return ComputeConstant(instruction);
+      case HloOpcode::kConvolution:
+        return Convolution(instruction, operands);
+      case HloOpcode::kDot:
+        return Dot(instruction, operands);
+      case HloOpcode::kIota:
+        return ComputeIota(instruction);
+      case HloOpcode::kMap:
+        return ComputeMap(instruction, operands);
+      case HloOpcode::kReduce:
+        return Reduce(instruction, operands);
+      case HloOpcode::kReduceWindow:
+        return ReduceWindow(instruction, operands);
+      case HloOpcode::kAddDependency:
+      case HloOpcode::kBitcast:
+      case HloOpcode::kBitcastConvert:
+      case HloOpcode::kBroadcast:
+      case HloOpcode::kConcatenate:
+      case HloOpcode::kDomain:
+      case HloOpcode::kDynamicSlice:
+      case HloOpcode::kDynamicUpdateSlice:
+      case HloOpcode::kGather:
+      case HloOpcode::kGetTupleElement:
+      case HloOpcode::kOptBarrier:
+      case HloOpcode::kPad:
+      case HloOpcode::kReshape:
+      case HloOpcode::kReverse:
+      case HloOpcode::kSlice:
+      case HloOpcode::kTranspose:
+      case HloOpcode::kTuple:
+        return Move(instruction, operands);
+      default:
+        if (!IsElementwise(instruction.opcode())) return NoDefinition(instruction);
+        return Elementwise(instruction, operands);
+    }
+  }
+
+  // As tests/reference moves elements, where they keep their types.
+  absl::StatusOr<Value> Move(const HloInstruction& instruction,
+                             const std::vector<const Value*>& operands) {
+    if (instruction.shape().IsArray()) {
+      const ElementType type = instruction.shape().element_type();
+      for (size_t i = 0; i < operands.size(); ++i) {
+        const bool is_index =
+            instruction.opcode() == HloOpcode::kGather ||
+                    instruction.opcode() == HloOpcode::kDynamicSlice
+                ? i >= 1
+                : instruction.opcode() == HloOpcode::kDynamicUpdateSlice && i >= 2;
+        if (is_index || operands[i]->size() != 1) continue;
+        if (operands[i]->front().shape().element_type() != type) return NoDefinition(instruction);
+      }
+    }
+    absl::StatusOr<Value> value =
+        reference::ExecuteInstruction(instruction, operands, reference::Execution());
+    if (!value.ok()) return value;
+    for (const Array& leaf : *value) {
+      for (const reference::Element& element : leaf.elements()) {
+        if (!element.value.has_value() || element.is_arbitrary) return NoDefinition(instruction);
+      }
+    }
+    return value;
+  }
+
+  absl::StatusOr<Value> Elementwise(const HloInstruction& instruction,
+                                    const std::vector<const Value*>& operands) {
+    Value value = reference::MakeValue(instruction.shape());
+    bool is_defined = true;
+    reference::ForEachIndex(value[0].sizes(), [&](const Index& index) {
+      std::vector<Integer> read;
+      for (const Value* operand : operands) {
+        const Array& array = operand->front();
+        read.push_back(*array.at(array.rank() == 0 ? Index() : index).value);
+      }
+      value[0].at(index).value = ElementByDefinition(instruction, read);
+      is_defined = is_defined && value[0].at(index).value.has_value();
+    });
+    if (!is_defined) return NoDefinition(instruction);
+    return value;
+  }
+
+  absl::StatusOr<Value> ComputeMap(const HloInstruction& instruction,
+                                   const std::vector<const Value*>& operands) {
+    Value value = reference::MakeValue(instruction.shape());
+    absl::Status status;
+    reference::ForEachIndex(value[0].sizes(), [&](const Index& index) {
+      std::vector<Integer> read;
+      for (const Value* operand : operands) read.push_back(*operand->front().at(index).value);
+      const absl::StatusOr<std::vector<Integer>> result = Apply(*instruction.to_apply(), read);
+      status.Update(result.status());
+      if (result.ok()) value[0].at(index).value = result->front();
+    });
+    if (!status.ok()) return status;
+    return value;
+  }
+
+  // A computation on scalars.
+  absl::StatusOr<std::vector<Integer>> Apply(const HloComputation& computation,
+                                             const std::vector<Integer>& arguments) {
+    std::vector<Value> values;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (!computation.parameter(static_cast<int64_t>(i))->shape().IsArray()) {
+        return NoDefinition(*computation.parameter(static_cast<int64_t>(i)));
+      }
+      values.push_back(
+          reference::MakeValue(computation.parameter(static_cast<int64_t>(i))->shape()));
+      values.back()[0].elements()[0].value = arguments[i];
+    }
+    std::vector<const Value*> pointers;
+    for (const Value& value : values) pointers.push_back(&value);
+    const absl::StatusOr<Value> result = Run(computation, pointers);
+    if (!result.ok()) return result.status();
+    std::vector<Integer> leaves;
+    for (const Array& leaf : *result) leaves.push_back(*leaf.elements()[0].value);
+    return leaves;
+  }
+
+  static absl::StatusOr<Value> ComputeConstant(const HloInstruction& instruction) {
+    if (!instruction.shape().IsArray() || instruction.literal() == nullptr ||
+        instruction.literal()->IsElided()) {
+      return NoDefinition(instruction);
+    }
+    Value value = reference::MakeValue(instruction.shape());
+    const ElementType type = instruction.shape().element_type();
+    for (size_t i = 0; i < value[0].elements().size(); ++i) {
+      const Integer bits = instruction.literal()->BitsAt(static_cast<int64_t>(i));
+      value[0].elements()[i].value =
+          IsFloatingPoint(type) ? bits : reference::WrapInteger(type, bits);
+    }
+    return value;
+  }
+
+  static Value ComputeIota(const HloInstruction& instruction) {
+    Value value = reference::MakeValue(instruction.shape());
+    reference::ForEachIndex(value[0].sizes(), [&](const Index& index) {
+      value[0].at(index).value = Convert(index[instruction.iota_dimension()], ElementType::kS64,
+                                         instruction.shape().element_type());
+    });
+    return value;
+  }
+
+  // sum + a * b in the element type of the result.
+  static Integer MultiplyAdd(ElementType type, Integer sum, Integer a, Integer b) {
+    if (type == ElementType::kF32) {
+      const float product =
+          static_cast<float>(NumberOf(type, a)) * static_cast<float>(NumberOf(type, b));
+      return BitsOfFloat(type, static_cast<float>(NumberOf(type, sum)) + product);
+    }
+    if (IsFloatingPoint(type)) {
+      const double product = NumberOf(type, a) * NumberOf(type, b);
+      return BitsOfFloat(type, NumberOf(type, sum) + product);
+    }
+    const auto product =
+        static_cast<Integer>(static_cast<absl::uint128>(a) * static_cast<absl::uint128>(b));
+    return reference::WrapInteger(type, sum + product);
+  }
+
+  absl::StatusOr<Value> Dot(const HloInstruction& instruction,
+                            const std::vector<const Value*>& operands) {
+    if (operands.size() != 2) return NoDefinition(instruction);
+    const DotDimensionNumbers numbers = instruction.dot_dimension_numbers();
+    const Array& lhs = operands[0]->front();
+    const Array& rhs = operands[1]->front();
+    Value value = reference::MakeValue(instruction.shape());
+    Index sizes;
+    for (const int64_t d : numbers.lhs_contracting_dims) sizes.push_back(lhs.size(d));
+    reference::ForEachIndex(value[0].sizes(), [&](const Index& index) {
+      Index in_lhs(lhs.rank(), -1);
+      Index in_rhs(rhs.rank(), -1);
+      size_t next = 0;
+      for (size_t b = 0; b < numbers.lhs_batch_dims.size(); ++b, ++next) {
+        in_lhs[numbers.lhs_batch_dims[b]] = in_rhs[numbers.rhs_batch_dims[b]] = index[next];
+      }
+      for (const int64_t d : numbers.lhs_contracting_dims) in_lhs[d] = 0;
+      for (const int64_t d : numbers.rhs_contracting_dims) in_rhs[d] = 0;
+      for (int64_t& i : in_lhs) i = i == -1 ? index[next++] : i;
+      for (int64_t& i : in_rhs) i = i == -1 ? index[next++] : i;
+      Integer sum = 0;
+      reference::ForEachIndex(sizes, [&](const Index& k) {
+        for (size_t c = 0; c < k.size(); ++c) {
+          in_lhs[numbers.lhs_contracting_dims[c]] = in_rhs[numbers.rhs_contracting_dims[c]] = k[c];
+        }
+        sum = Accumulate(instruction, lhs.at(in_lhs), rhs.at(in_rhs), sum);
+      });
+      value[0].at(index).value = sum;
+    });
+    return value;
+  }
+
+  static Integer Accumulate(const HloInstruction& instruction, const reference::Element& a,
+                            const reference::Element& b, Integer sum) {
+    const ElementType type = instruction.shape().element_type();
+    return MultiplyAdd(type, sum,
+                       Convert(*a.value, instruction.operand(0)->shape().element_type(), type),
+                       Convert(*b.value, instruction.operand(1)->shape().element_type(), type));
+  }
+
+  // The index along one dimension of the operand that element `k` of the window at `position` is on;
+  // none on padding and in holes.
+  static std::optional<int64_t> OnBase(const WindowDimension& window, int64_t position, int64_t k,
+                                       int64_t size) {
+    const int64_t at = position * window.stride + k * window.window_dilation - window.padding_low;
+    if (at < 0 || at % window.base_dilation != 0 || at / window.base_dilation >= size) {
+      return std::nullopt;
+    }
+    return at / window.base_dilation;
+  }
+
+  absl::StatusOr<Value> Convolution(const HloInstruction& instruction,
+                                    const std::vector<const Value*>& operands) {
+    if (operands.size() != 2 || instruction.is_sparse()) return NoDefinition(instruction);
+    const ConvolutionDimensionNumbers& numbers = *instruction.convolution_dimension_numbers();
+    const Array& input = operands[0]->front();
+    const Array& kernel = operands[1]->front();
+    const int64_t feature_groups = instruction.feature_group_count();
+    const int64_t batch_groups = instruction.batch_group_count();
+    Value value = reference::MakeValue(instruction.shape());
+    const int64_t features_of_group = kernel.size(numbers.kernel_input_feature);
+    const int64_t outputs = kernel.size(numbers.kernel_output_feature);
+    const int64_t batches_of_group = input.size(numbers.input_batch) / batch_groups;
+    Index sizes = {features_of_group};
+    for (const int64_t d : numbers.kernel_spatial) sizes.push_back(kernel.size(d));
+    reference::ForEachIndex(value[0].sizes(), [&](const Index& index) {
+      const int64_t output = index[numbers.output_feature];
+      const int64_t feature_group = output / std::max<int64_t>(outputs / feature_groups, 1);
+      const int64_t batch_group = output / std::max<int64_t>(outputs / batch_groups, 1);
+      Integer sum = 0;
+      reference::ForEachIndex(sizes, [&](const Index& k) {
+        Index in_input(input.rank());
+        Index in_kernel(kernel.rank());
+        in_input[numbers.input_batch] =
+            index[numbers.output_batch] + batch_group * batches_of_group;
+        in_input[numbers.input_feature] = feature_group * features_of_group + k[0];
+        in_kernel[numbers.kernel_input_feature] = k[0];
+        in_kernel[numbers.kernel_output_feature] = output;
+        for (size_t s = 0; s + 1 < k.size(); ++s) {
+          WindowDimension window;
+          if (instruction.window() != nullptr) window = instruction.window()->dimensions[s];
+          const int64_t dim = numbers.input_spatial[s];
+          const auto at =
+              OnBase(window, index[numbers.output_spatial[s]], k[s + 1], input.size(dim));
+          if (!at) return;
+          in_input[dim] = *at;
+          in_kernel[numbers.kernel_spatial[s]] =
+              window.window_reversal ? window.size - 1 - k[s + 1] : k[s + 1];
+        }
+        sum = Accumulate(instruction, input.at(in_input), kernel.at(in_kernel), sum);
+      });
+      value[0].at(index).value = sum;
+    });
+    return value;
+  }
+
+  absl::StatusOr<Value> Reduce(const HloInstruction& instruction,
+                               const std::vector<const Value*>& operands) {
+    const Array& first = operands[0]->front();
+    std::vector<bool> is_reduced(first.rank());
+    for (const int64_t d : instruction.dimensions()) is_reduced[d] = true;
+    Value value = Initial(instruction, operands);
+    absl::Status status;
+    reference::ForEachIndex(first.sizes(), [&](const Index& index) {
+      Index to;
+      for (int64_t d = 0; d < first.rank(); ++d) {
+        if (!is_reduced[d]) to.push_back(index[d]);
+      }
+      status.Update(Combine(instruction, operands, index, to, &value));
+    });
+    if (!status.ok()) return status;
+    return value;
+  }
+
+  absl::StatusOr<Value> ReduceWindow(const HloInstruction& instruction,
+                                     const std::vector<const Value*>& operands) {
+    const Array& first = operands[0]->front();
+    Value value = Initial(instruction, operands);
+    const Window window = instruction.window() == nullptr ? Window() : *instruction.window();
+    if (window.dimensions.size() != static_cast<size_t>(first.rank())) {
+      return NoDefinition(instruction);
+    }
+    Index sizes;
+    for (const WindowDimension& dimension : window.dimensions) sizes.push_back(dimension.size);
+    absl::Status status;
+    reference::ForEachIndex(value[0].sizes(), [&](const Index& to) {
+      reference::ForEachIndex(sizes, [&](const Index& k) {
+        Index from(first.rank());
+        for (int64_t d = 0; d < first.rank(); ++d) {
+          const auto at = OnBase(window.dimensions[d], to[d], k[d], first.size(d));
+          if (!at) return;
+          from[d] = *at;
+        }
+        status.Update(Combine(instruction, operands, from, to, &value));
+      });
+    });
+    if (!status.ok()) return status;
+    return value;
+  }
+
+  static Value Initial(const HloInstruction& instruction,
+                       const std::vector<const Value*>& operands) {
+    Value value = reference::MakeValue(instruction.shape());
+    for (size_t leaf = 0; leaf < value.size(); ++leaf) {
+      for (reference::Element& element : value[leaf].elements()) {
+        element.value = operands[value.size() + leaf]->front().elements()[0].value;
+      }
+    }
+    return value;
+  }
+
+  absl::Status Combine(const HloInstruction& instruction, const std::vector<const Value*>& operands,
+                       const Index& from, const Index& to, Value* value) {
+    std::vector<Integer> arguments;
+    for (const Array& array : *value) arguments.push_back(*array.at(to).value);
+    for (size_t i = 0; i < value->size(); ++i) {
+      arguments.push_back(*operands[i]->front().at(from).value);
+    }
+    const auto results = Apply(*instruction.to_apply(), arguments);
+    if (!results.ok()) return results.status();
+    for (size_t i = 0; i < value->size(); ++i) (*value)[i].at(to).value = (*results)[i];
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+double NumberOf(ElementType type, Integer bits) {
+  if (type == ElementType::kF32) {
+    return std::bit_cast<float>(static_cast<uint32_t>(absl::Int128Low64(bits)));
+  }
+  if (type == ElementType::kF64) {
+    return std::bit_cast<double>(static_cast<uint64_t>(absl::Int128Low64(bits)));
+  }
+  return static_cast<double>(bits);
+}
+
+absl::StatusOr<Value> EvaluateByDefinition(const HloComputation& computation,
+                                           const std::vector<const Value*>& arguments) {
+  return Evaluator().Run(computation, arguments);
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,123 @@
+#include "tests/lowering/support/run_mlir.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/TargetSelect.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/ExecutionEngine/ExecutionEngine.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace xla_indexing {
+namespace {
+
+// What a memref is for a function with a C interface.
+std::vector<int64_t> DescriptorOf(RunArray& array) {
+  const auto address = reinterpret_cast<int64_t>(array.bytes.data());
+  std::vector<int64_t> words = {address, address, 0};
+  words.insert(words.end(), array.sizes.begin(), array.sizes.end());
+  words.insert(words.end(), array.strides.begin(), array.strides.end());
+  return words;
+}
+
+absl::Status Done(llvm::Error error) {
+  if (!error) return absl::OkStatus();
+  return absl::InternalError(llvm::toString(std::move(error)));
+}
+
+}  // namespace
+
+std::unique_ptr<mlir::MLIRContext> MakeLoweringContext() {
+  mlir::DialectRegistry registry;
+  registry.insert<mlir::LLVM::LLVMDialect>();
+  mlir::registerBuiltinDialectTranslation(registry);
+  mlir::registerLLVMDialectTranslation(registry);
+  return std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+}
+
+absl::StatusOr<CompiledModule> CompiledModule::Compile(mlir::ModuleOp module) {
+  static const bool is_ready = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  static_cast<void>(is_ready);
+  mlir::MLIRContext* context = module.getContext();
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    function->setAttr(mlir::LLVM::LLVMDialect::getEmitCWrapperAttrName(),
+                      mlir::UnitAttr::get(context));
+  }
+  mlir::RewritePatternSet to_libm(context);
+  mlir::populateMathToLibmConversionPatterns(to_libm);
+  if (mlir::failed(mlir::applyPatternsGreedily(module, std::move(to_libm)))) {
+    return absl::InternalError("functions of libm");
+  }
+  mlir::PassManager passes(context);
+  passes.addPass(mlir::createLowerAffinePass());
+  passes.addPass(mlir::createSCFToControlFlowPass());
+  passes.addPass(mlir::createConvertMathToLLVMPass());
+  passes.addPass(mlir::createArithToLLVMConversionPass());
+  passes.addPass(mlir::createFinalizeMemRefToLLVMConversionPass());
+  passes.addPass(mlir::createConvertFuncToLLVMPass());
+  passes.addPass(mlir::createConvertControlFlowToLLVMPass());
+  passes.addPass(mlir::createReconcileUnrealizedCastsPass());
+  if (mlir::failed(passes.run(module))) return absl::InternalError("lowering to LLVM failed");
+  mlir::ExecutionEngineOptions options;
+  options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::None;
+  options.enableGDBNotificationListener = false;
+  options.enablePerfNotificationListener = false;
+  auto engine = mlir::ExecutionEngine::create(module, options);
+  if (!engine) return Done(engine.takeError());
+  CompiledModule compiled;
+  compiled.engine_ = std::move(*engine);
+  return compiled;
+}
+
+absl::Status CompiledModule::Run(const std::string& function, std::vector<RunArray>& arrays) {
+  std::vector<std::vector<int64_t>> descriptors;
+  for (RunArray& array : arrays) descriptors.push_back(DescriptorOf(array));
+  std::vector<void*> pointers;
+  for (std::vector<int64_t>& descriptor : descriptors) pointers.push_back(descriptor.data());
+  std::vector<void*> arguments;
+  for (void*& pointer : pointers) arguments.push_back(&pointer);
+  return Done(engine_->invokePacked("_mlir_ciface_" + function, arguments));
+}
+
+absl::Status CompiledModule::RunIntegers(const std::string& function,
+                                         std::vector<int64_t> arguments,
+                                         std::vector<int64_t>* results) {
+  std::vector<int64_t> descriptor = {reinterpret_cast<int64_t>(results->data()),
+                                     reinterpret_cast<int64_t>(results->data()), 0,
+                                     static_cast<int64_t>(results->size()), 1};
+  void* pointer = descriptor.data();
+  std::vector<void*> packed;
+  for (int64_t& argument : arguments) packed.push_back(&argument);
+  packed.push_back(&pointer);
+  return Done(engine_->invokePacked("_mlir_ciface_" + function, packed));
+}
+
+}  // namespace xla_indexing

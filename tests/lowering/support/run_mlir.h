@@ -1,0 +1,46 @@
+// Runs modules of MLIR in this process.
+#ifndef XLA_INDEXING_TESTS_LOWERING_SUPPORT_RUN_MLIR_H_
+#define XLA_INDEXING_TESTS_LOWERING_SUPPORT_RUN_MLIR_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "mlir/ExecutionEngine/ExecutionEngine.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+
+namespace xla_indexing {
+
+// A context with the dialects and interfaces that lowering to LLVM needs.
+std::unique_ptr<mlir::MLIRContext> MakeLoweringContext();
+
+// An array in row-major or another order: bytes, sizes and strides in elements.
+struct RunArray {
+  std::vector<char> bytes;
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;
+};
+
+class CompiledModule {
+ public:
+  // Lowers the module, which is changed, and compiles it.
+  static absl::StatusOr<CompiledModule> Compile(mlir::ModuleOp module);
+
+  // Calls a function of memrefs.
+  absl::Status Run(const std::string& function, std::vector<RunArray>& arrays);
+  // Calls a function of integers of 64 bits (i64 or index, or i32 and i1 in the lowest bits) with one
+  // memref<?xi64> to write to as its last argument.
+  absl::Status RunIntegers(const std::string& function, std::vector<int64_t> arguments,
+                           std::vector<int64_t>* results);
+
+ private:
+  std::unique_ptr<mlir::ExecutionEngine> engine_;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_TESTS_LOWERING_SUPPORT_RUN_MLIR_H_

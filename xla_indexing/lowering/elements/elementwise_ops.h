@@ -1,0 +1,52 @@
+// Operations on single elements as operations of `arith` and `math`.
+//
+// What HLO defines holds where `arith` leaves it open: x / 0 of integers is -1 (all ones) and the
+// remainder is x; the least integer by -1 is itself; bits that are shifted out by the width or more
+// are all gone; a float that becomes an integer is clamped to its type, and NaN becomes 0. Maximum and
+// minimum of floats pass NaN on.
+//
+// Example, s32 add(a, b): `arith.addi %a, %b : i32`; u32 divide(a, b): `arith.divui` under selects.
+//
+// Errors. Unimplemented, naming the instruction, for opcodes and types that are not lowered.
+#ifndef XLA_INDEXING_LOWERING_ELEMENTS_ELEMENTWISE_OPS_H_
+#define XLA_INDEXING_LOWERING_ELEMENTS_ELEMENTWISE_OPS_H_
+
+#include "absl/status/statusor.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Location.h"
+#include "mlir/IR/Value.h"
+#include "mlir/IR/ValueRange.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/element_type.h"
+
+namespace xla_indexing::internal {
+
+// Whether EmitElementwise knows the opcode.
+bool IsLoweredElementwise(const HloInstruction& instruction);
+
+// An element of an elementwise instruction from the elements of its operands.
+absl::StatusOr<mlir::Value> EmitElementwise(mlir::OpBuilder& builder, mlir::Location loc,
+                                            const HloInstruction& instruction,
+                                            mlir::ValueRange operands);
+
+// arguments[0] + arguments[1] * arguments[2], a step of a dot or convolution: the sum is of its element
+// type, the factors of those of its operands, and become that.
+absl::StatusOr<llvm::SmallVector<mlir::Value, 4>> EmitMultiplyAdd(mlir::OpBuilder& builder,
+                                                                  mlir::Location loc,
+                                                                  const HloInstruction& product,
+                                                                  mlir::ValueRange arguments);
+
+// An element as one of another type.
+absl::StatusOr<mlir::Value> EmitConvert(mlir::OpBuilder& builder, mlir::Location loc,
+                                        mlir::Value value, ElementType from, ElementType to);
+
+// The leaves of the result of a computation on scalars, such as a reducer, which is inlined.
+absl::StatusOr<llvm::SmallVector<mlir::Value, 4>> EmitScalarComputation(
+    mlir::OpBuilder& builder, mlir::Location loc, const HloComputation& computation,
+    mlir::ValueRange arguments, int depth = 0);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_LOWERING_ELEMENTS_ELEMENTWISE_OPS_H_

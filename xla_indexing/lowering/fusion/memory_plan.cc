@@ -1,0 +1,125 @@
+#include "xla_indexing/lowering/fusion/memory_plan.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/literal.h"
+#include "xla_indexing/hlo/types/opcode.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+// Inlining is a recursion, and nests regions: instructions that nest deeper are in memory.
+constexpr int kMaxInlinedLevels = 32;
+
+bool PassesOn(const HloInstruction& instruction) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kAddDependency:
+    case HloOpcode::kDomain:
+    case HloOpcode::kGetTupleElement:
+    case HloOpcode::kOptBarrier:
+    case HloOpcode::kTuple:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The first operand that is read for the address of another one; none: the number of operands.
+int64_t FirstIndexOperand(const HloInstruction& instruction) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kDynamicSlice:
+    case HloOpcode::kGather:
+      return 1;
+    case HloOpcode::kDynamicUpdateSlice:
+      return 2;
+    default:
+      return instruction.operand_count();
+  }
+}
+
+// What is computed of nothing is computed anew wherever it is used.
+bool IsOfNothing(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kIota || IsOneNumber(instruction);
+}
+
+}  // namespace
+
+ArrayValue ComputedBy(ArrayValue value) {
+  while (PassesOn(*value.instruction) && value.instruction->operand_count() > 0) {
+    const HloInstruction& passing = *value.instruction;
+    value.instruction = passing.operand(0);
+    if (passing.opcode() == HloOpcode::kGetTupleElement) {
+      value.leaf += passing.operand(0)->shape().FirstLeafOfElement(passing.tuple_index());
+    } else if (passing.opcode() == HloOpcode::kTuple) {
+      int64_t element = 0;
+      while (value.leaf >= passing.operand(element)->shape().LeafCount()) {
+        value.leaf -= passing.operand(element)->shape().LeafCount();
+        ++element;
+      }
+      value.instruction = passing.operand(element);
+    }
+  }
+  return value;
+}
+
+bool IsSumOfMany(const HloInstruction& instruction) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kConvolution:
+    case HloOpcode::kDot:
+    case HloOpcode::kReduce:
+    case HloOpcode::kReduceWindow:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsOneNumber(const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kConstant) return false;
+  const Literal* literal = instruction.literal();
+  return literal != nullptr && (literal->IsSplat() || literal->ElementCount() == 1);
+}
+
+MemoryPlan::MemoryPlan(const HloComputation& computation) {
+  const HloInstruction* root = computation.root_instruction();
+  for (int64_t leaf = 0; leaf < root->shape().LeafCount(); ++leaf) {
+    Add(*ComputedBy({root, leaf}).instruction);
+  }
+  for (const HloInstruction* instruction : computation.instructions()) CountUses(*instruction);
+  for (const HloInstruction* instruction : computation.instructions()) {
+    if (PassesOn(*instruction)) continue;
+    int& level = levels_[instruction];
+    for (const HloInstruction* operand : instruction->operands()) {
+      if (operand->shape().LeafCount() == 0) continue;
+      const HloInstruction* computed = ComputedBy({operand, 0}).instruction;
+      if (!IsInMemory(*computed)) level = std::max(level, levels_[computed] + 1);
+    }
+    const bool is_stored = instruction->opcode() == HloOpcode::kParameter ||
+                           instruction->opcode() == HloOpcode::kConstant;
+    if (is_stored || IsSumOfMany(*instruction) || uses_[instruction] > 1 ||
+        level >= kMaxInlinedLevels) {
+      Add(*instruction);
+    }
+  }
+}
+
+void MemoryPlan::Add(const HloInstruction& instruction) {
+  if (!IsOfNothing(instruction)) in_memory_.insert(&instruction);
+}
+
+void MemoryPlan::CountUses(const HloInstruction& instruction) {
+  if (PassesOn(instruction)) return;
+  for (int64_t i = 0; i < instruction.operand_count(); ++i) {
+    const HloInstruction* operand = instruction.operand(i);
+    for (int64_t leaf = 0; leaf < operand->shape().LeafCount(); ++leaf) {
+      const HloInstruction* computed = ComputedBy({operand, leaf}).instruction;
+      ++uses_[computed];
+      if (i >= FirstIndexOperand(instruction)) Add(*computed);
+    }
+  }
+}
+
+}  // namespace xla_indexing::internal
