@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -246,7 +247,7 @@ class FusionEmitter {
                         [&](mlir::ValueRange ranges,
                             mlir::ValueRange /*carried*/) -> absl::StatusOr<MlirValues> {
                           const auto values = compute({*elements, MlirValues(ranges)});
-                          if (!values.ok()) return values;
+                          if (!values.ok()) return values.status();
                           for (size_t i = 0; i < memory.size(); ++i) {
                             mlir::memref::StoreOp::create(builder_, loc_, (*values)[i], memory[i],
                                                           ranges);

@@ -1,12 +1,15 @@
 #include "xla_indexing/lowering/fusion/element_reader.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -89,7 +92,7 @@ absl::StatusOr<IndexingMap> LoopsOf(const InstructionIndexing& steps, int64_t op
     const OperandIndexingSet* maps = FindMaps(steps, operand);
     if (maps == nullptr || maps->size() != 1) return absl::InternalError("no steps");
     absl::StatusOr<IndexingMap> step = DimensionsToRanges(maps->begin()->map(), dims);
-    if (!step.ok()) return step;
+    if (!step.ok()) return step.status();
     if (operand == 0) {
       all = std::move(step);
       continue;
@@ -148,7 +151,7 @@ absl::StatusOr<Value> ElementReader::Compute(const HloInstruction& instruction,
   MlirValues operands;
   for (int64_t i = 0; i < instruction.operand_count(); ++i) {
     const absl::StatusOr<Value> operand = ReadOperand(instruction, i, place);
-    if (!operand.ok()) return operand;
+    if (!operand.ok()) return operand.status();
     operands.push_back(*operand);
   }
   return EmitElementwise(builder_, loc_, instruction, operands);
@@ -175,7 +178,7 @@ absl::StatusOr<Value> ElementReader::ReadScalar(const HloInstruction& scalar) {
 absl::StatusOr<Value> ElementReader::ReadMoved(const HloInstruction& instruction,
                                                const ElementPlace& place) {
   const absl::StatusOr<Value> value = ReadOperand(instruction, 0, place);
-  if (!value.ok()) return value;
+  if (!value.ok()) return value.status();
   return EmitMoved(instruction, *value, instruction.operand(0)->shape().element_type());
 }
 
@@ -226,7 +229,7 @@ absl::StatusOr<Value> ElementReader::ReadOneOf(const HloInstruction& instruction
       if (!read.ok()) return read.status();
       const absl::StatusOr<Value> holds =
           CheckDomain(builder_, loc_, read->map, read->values, {}, &known);
-      if (!holds.ok()) return holds;
+      if (!holds.ok()) return holds.status();
       const absl::StatusOr<MlirValues> replaced =
           EmitIf(*holds, *value, [&]() -> absl::StatusOr<MlirValues> {
             const absl::StatusOr<Value> element = Read({instruction.operand(operand), 0}, *read);
@@ -249,7 +252,7 @@ absl::StatusOr<MlirValues> ElementReader::EmitIf(
   const mlir::OpBuilder::InsertionGuard back(builder_);
   builder_.setInsertionPointToStart(branch.thenBlock());
   const absl::StatusOr<MlirValues> values = then();
-  if (!values.ok()) return values;
+  if (!values.ok()) return values.status();
   mlir::scf::YieldOp::create(builder_, loc_, *values);
   builder_.setInsertionPointToStart(branch.elseBlock());
   mlir::scf::YieldOp::create(builder_, loc_, otherwise);
@@ -284,7 +287,7 @@ absl::StatusOr<Value> ElementReader::ReadIndex(const OperandIndexing& indexing, 
   if (element->num_symbols() > 0) return NotLoweredInstruction(*binding.instruction);
   const absl::StatusOr<Value> read =
       Read({binding.instruction, binding.leaf}, {*element, place.values});
-  if (!read.ok()) return read;
+  if (!read.ok()) return read.status();
   const ElementType type = binding.shape().element_type();
   const bool is_unsigned = IsUnsignedIntegral(type);
   if (binding.value.kind() != ValueFunction::Kind::kClamp) {
@@ -293,7 +296,7 @@ absl::StatusOr<Value> ElementReader::ReadIndex(const OperandIndexing& indexing, 
   // Clamped as numbers of 64 bits: those of u64 that exceed them are greater than any index.
   const absl::StatusOr<Value> wide =
       EmitConvert(builder_, loc_, *read, type, is_unsigned ? ElementType::kU64 : ElementType::kS64);
-  if (!wide.ok()) return wide;
+  if (!wide.ok()) return wide.status();
   const auto constant = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(builder_, loc_, builder_.getI64IntegerAttr(value));
   };

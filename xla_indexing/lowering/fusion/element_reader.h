@@ -3,6 +3,8 @@
 #ifndef XLA_INDEXING_LOWERING_FUSION_ELEMENT_READER_H_
 #define XLA_INDEXING_LOWERING_FUSION_ELEMENT_READER_H_
 
+#include <cstdint>
+
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -12,6 +14,7 @@
 #include "mlir/IR/Value.h"
 #include "mlir/IR/ValueRange.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/lowering/fusion/memory_plan.h"
 #include "xla_indexing/lowering/index/apply_indexing.h"
 #include "xla_indexing/map/indexing_map.h"

@@ -7,11 +7,13 @@
 #define XLA_INDEXING_LOWERING_FUSION_MEMORY_PLAN_H_
 
 #include <cstdint>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/shape.h"
 
 namespace xla_indexing::internal {
 

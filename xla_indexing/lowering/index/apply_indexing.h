@@ -2,7 +2,8 @@
 //
 // Arguments are one value for each dimension and one for each symbol (range variables, then runtime
 // variables), all of one type: index, i32 or i64. Index is taken to have 64 bits. MLIR's folders are
-// used as operations are made, so that constant arguments give constants.
+// used as operations are made, so that constant arguments give constants. For kAffine, arguments have to be
+// dimensions and symbols as the dialect `affine` wants them where the builder inserts.
 //
 // Example, of the map (d0, d1) -> (d0 * 4 + d1), domain: d0 in [0, 7], d1 in [0, 3]:
 //

@@ -67,7 +67,7 @@ class LoopNestEmitter {
     const mlir::OpBuilder::InsertionGuard back(builder_);
     builder_.setInsertionPointToStart(branch.thenBlock());
     const absl::StatusOr<MlirValues> inside = EmitUnguarded(loop, carried);
-    if (!inside.ok()) return inside;
+    if (!inside.ok()) return inside.status();
     if (carried.empty()) return MlirValues();
     builder_.setInsertionPointToEnd(branch.thenBlock());
     mlir::scf::YieldOp::create(builder_, loc_, *inside);
@@ -110,8 +110,10 @@ class LoopNestEmitter {
     AffineExpr& from = sign == 1 ? bound.lower : bound.upper;
     AffineExpr& to = sign == 1 ? bound.upper : bound.lower;
     const Interval& interval = constraint.interval;
-    if (interval.has_lower() && !Fits(from = solve(interval.lower()))) return std::nullopt;
-    if (interval.has_upper() && !Fits(to = solve(interval.upper()))) return std::nullopt;
+    if (interval.has_lower()) from = solve(interval.lower());
+    if (interval.has_upper()) to = solve(interval.upper());
+    if (interval.has_lower() && !Fits(from)) return std::nullopt;
+    if (interval.has_upper() && !Fits(to)) return std::nullopt;
     if (bound.upper) {
       bound.upper = internal::Add(bound.upper, internal::Constant(1, map_.context()));
       if (!Fits(bound.upper)) return std::nullopt;
@@ -155,7 +157,7 @@ class LoopNestEmitter {
         mlir::scf::ForOp::create(builder_, loc_, from, to, emitter.EmitConstant(1), carried);
     const mlir::OpBuilder::InsertionGuard back(builder_);
     builder_.setInsertionPointToStart(nest.getBody());
-    const absl::StatusOr<MlirValues> next =
+    absl::StatusOr<MlirValues> next =
         EmitInside(loop, nest.getInductionVar(), nest.getRegionIterArgs());
     if (!next.ok() || carried.empty()) return next;
     builder_.setInsertionPointToEnd(nest.getBody());

@@ -110,9 +110,9 @@ absl::StatusOr<Value> ExprEmitter::Emit(AffineExpr expr) {
 
 absl::StatusOr<Value> ExprEmitter::EmitBinary(mlir::AffineBinaryOpExpr expr) {
   const absl::StatusOr<Value> lhs = Emit(expr.getLHS());
-  if (!lhs.ok()) return lhs;
+  if (!lhs.ok()) return lhs.status();
   const absl::StatusOr<Value> rhs = Emit(expr.getRHS());
-  if (!rhs.ok()) return rhs;
+  if (!rhs.ok()) return rhs.status();
   const Interval range = RangeOfNumber(expr.getLHS());
   const auto flags = NoWrap(range, RangeOfNumber(expr.getRHS()));
   switch (expr.getKind()) {
@@ -181,8 +181,8 @@ Value ExprEmitter::EmitIsIn(Value value, const Interval& range, const Interval& 
 absl::StatusOr<Value> ExprEmitter::EmitHolds(const Constraint& constraint) {
   const Interval range = RangeOfNumber(constraint.expr);
   if (range.IsSubsetOf(constraint.interval)) return Value();
-  const absl::StatusOr<Value> value = Emit(constraint.expr);
-  if (!value.ok()) return value;
+  absl::StatusOr<Value> value = Emit(constraint.expr);
+  if (!value.ok()) return value.status();
   return EmitIsIn(*value, range, constraint.interval);
 }
 
