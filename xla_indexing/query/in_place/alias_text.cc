@@ -38,48 +38,48 @@ bool ConsumeSymbol(absl::string_view* text, absl::string_view symbol) {
 }
 
 // `(1, {0}, may-alias)` at the beginning of the text, which is taken away: a number and a path.
-bool ConsumeOperand(absl::string_view* text, int64_t* operand, std::string* written,
-                    std::vector<int64_t>* path) {
+bool ConsumeOperand(absl::string_view* text, StatedAlias* alias) {
   if (!ConsumeSymbol(text, "(")) return false;
   *text = absl::StripLeadingAsciiWhitespace(*text);
   const size_t digits = text->find_first_not_of("0123456789");
-  if (digits == text->npos || !absl::SimpleAtoi(text->substr(0, digits), operand)) return false;
+  if (digits == text->npos || !absl::SimpleAtoi(text->substr(0, digits), &alias->operand)) {
+    return false;
+  }
   text->remove_prefix(digits);
-  if (!ConsumeSymbol(text, ",") || !ConsumePath(text, written, path)) return false;
+  if (!ConsumeSymbol(text, ",") ||
+      !ConsumePath(text, &alias->operand_index, &alias->operand_path)) {
+    return false;
+  }
   const size_t end = text->find(')');
   if (end == text->npos) return false;
   text->remove_prefix(end + 1);
   return true;
 }
 
+std::optional<std::vector<StatedAlias>> ParseItems(absl::string_view text, bool have_outputs) {
+  std::vector<StatedAlias> items;
+  if (!ConsumeSymbol(&text, "{")) return std::nullopt;
+  while (!ConsumeSymbol(&text, "}")) {
+    StatedAlias item;
+    if (!items.empty() && !ConsumeSymbol(&text, ",")) return std::nullopt;
+    if (have_outputs &&
+        (!ConsumePath(&text, &item.output, &item.output_path) || !ConsumeSymbol(&text, ":"))) {
+      return std::nullopt;
+    }
+    if (!ConsumeOperand(&text, &item)) return std::nullopt;
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
 }  // namespace
 
 std::optional<std::vector<StatedAlias>> ParseAliases(absl::string_view text) {
-  std::vector<StatedAlias> aliases;
-  if (!ConsumeSymbol(&text, "{")) return std::nullopt;
-  while (!ConsumeSymbol(&text, "}")) {
-    StatedAlias alias;
-    if (!aliases.empty() && !ConsumeSymbol(&text, ",")) return std::nullopt;
-    if (!ConsumePath(&text, &alias.output, &alias.output_path) || !ConsumeSymbol(&text, ":") ||
-        !ConsumeOperand(&text, &alias.operand, &alias.operand_index, &alias.operand_path)) {
-      return std::nullopt;
-    }
-    aliases.push_back(std::move(alias));
-  }
-  return aliases;
+  return ParseItems(text, /*have_outputs=*/true);
 }
 
-std::optional<std::vector<StatedDonor>> ParseDonors(absl::string_view text) {
-  std::vector<StatedDonor> donors;
-  if (!ConsumeSymbol(&text, "{")) return std::nullopt;
-  while (!ConsumeSymbol(&text, "}")) {
-    StatedDonor donor;
-    std::string written;
-    if (!donors.empty() && !ConsumeSymbol(&text, ",")) return std::nullopt;
-    if (!ConsumeOperand(&text, &donor.parameter, &written, &donor.path)) return std::nullopt;
-    donors.push_back(std::move(donor));
-  }
-  return donors;
+std::optional<std::vector<StatedAlias>> ParseDonors(absl::string_view text) {
+  return ParseItems(text, /*have_outputs=*/false);
 }
 
 std::optional<int64_t> LeafAt(const Shape& shape, const std::vector<int64_t>& path) {
@@ -95,10 +95,10 @@ std::optional<int64_t> LeafAt(const Shape& shape, const std::vector<int64_t>& pa
   return leaf;
 }
 
-bool IsArrayAt(const Shape& shape, const std::vector<int64_t>& path) {
+const Shape& ShapeAt(const Shape& shape, const std::vector<int64_t>& path) {
   const Shape* at = &shape;
   for (const int64_t index : path) at = &at->tuple_element(index);
-  return at->IsArray();
+  return *at;
 }
 
 }  // namespace xla_indexing::internal

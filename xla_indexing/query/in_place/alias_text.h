@@ -25,19 +25,15 @@ struct StatedAlias {
 // None where the text is no list of aliases.
 std::optional<std::vector<StatedAlias>> ParseAliases(absl::string_view text);
 
-// A leaf of a parameter, or all below it, whose buffer is given up: an item of `buffer_donor`.
-struct StatedDonor {
-  int64_t parameter = 0;
-  std::vector<int64_t> path;
-};
-// The items of `{ (2, {}), (3, {0}) }`. None where the text is no list of them.
-std::optional<std::vector<StatedDonor>> ParseDonors(absl::string_view text);
+// The items of `buffer_donor={ (2, {}), (3, {0}) }`, leaves of parameters, or all below them, whose
+// buffers are given up, as aliases of no output. None where the text is no list of them.
+std::optional<std::vector<StatedAlias>> ParseDonors(absl::string_view text);
 
 // The number of the first leaf of what a shape index leads to; none where it leads nowhere.
 std::optional<int64_t> LeafAt(const Shape& shape, const std::vector<int64_t>& path);
 
-// Whether that, which has to be there, is an array.
-bool IsArrayAt(const Shape& shape, const std::vector<int64_t>& path);
+// That, which has to be there.
+const Shape& ShapeAt(const Shape& shape, const std::vector<int64_t>& path);
 
 }  // namespace xla_indexing::internal
 

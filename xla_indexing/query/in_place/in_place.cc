@@ -33,31 +33,23 @@ constexpr int64_t kCountSteps = int64_t{1} << 18;
 
 }  // namespace
 
-class InPlaceAnalysis::Indexers {
- public:
-  explicit Indexers(HloIndexers& kept) : kept_(&kept) {}
-  explicit Indexers(mlir::MLIRContext* context) : own_(std::make_unique<HloIndexers>(context)) {}
-
-  mlir::MLIRContext* context() const { return all().context(); }
-  HloIndexer& exact() { return all().exact(); }
-
- private:
-  HloIndexers& all() const { return kept_ == nullptr ? *own_ : *kept_; }
-
-  HloIndexers* kept_ = nullptr;
-  std::unique_ptr<HloIndexers> own_;
-};
-
 class InPlaceAnalysis::Impl {
  public:
-  // With the shapes of what is asked about, and the parameter of the view that each is.
-  Impl(FusionView view, const std::vector<const Shape*>& operand_shapes,
-       std::vector<std::optional<int64_t>> parameter_of, Indexers indexers)
-      : view_(std::move(view)),
-        parameter_of_(std::move(parameter_of)),
-        context_(indexers.context()),
-        indexers_(std::move(indexers)) {
-    for (const Shape* shape : operand_shapes) operand_shapes_.push_back(*shape);
+  // An operand, and the parameter of the view that it is, if any.
+  struct Operand {
+    const HloInstruction* instruction;
+    std::optional<int64_t> parameter;
+  };
+
+  Impl(FusionView view, const std::vector<Operand>& operands, std::shared_ptr<HloIndexers> indexers)
+      : view_(std::move(view)), indexers_(std::move(indexers)) {
+    for (const auto& [instruction, parameter] : operands) {
+      operand_shapes_.push_back(instruction->shape());
+      parameter_of_.push_back(parameter);
+      // The parameters of a computation are none.
+      const bool is_constant = instruction->opcode() == HloOpcode::kConstant;
+      constants_.push_back(is_constant ? instruction : nullptr);
+    }
   }
 
   const Shape& output() const { return view_.computation().root_instruction()->shape(); }
@@ -91,7 +83,7 @@ class InPlaceAnalysis::Impl {
   std::optional<InPlaceSafety> AnswerWithoutMaps(const SharedBuffer& buffer) const {
     std::string why_not = internal::WhyNotOneBuffer(OutputLeaf(buffer), OperandLeafShape(buffer));
     if (!why_not.empty()) return InPlaceSafety::Unsafe(std::move(why_not));
-    if (const HloInstruction* constant = ConstantAt(buffer.operand.operand)) {
+    if (const HloInstruction* constant = constants_[buffer.operand.operand]) {
       return InPlaceSafety::Unsafe(absl::StrCat(constant->name(), " is a constant"));
     }
     if (loop_ != nullptr) return AskLoop(buffer);
@@ -108,7 +100,7 @@ class InPlaceAnalysis::Impl {
                                               buffer.operand.operand_leaf};
     internal::InPlaceQuestion question(
         internal::SharedLeaves{view_.computation(), buffer.output_leaf, leaf.first, leaf.second},
-        &indexers_.exact(), context_);
+        &indexers_->exact(), indexers_->context());
     if (absl::Status status = question.Prepare(reads_of_[leaf]); !status.ok()) return status;
     return &prepared_.emplace(buffer, std::move(question)).second;
   }
@@ -131,17 +123,13 @@ class InPlaceAnalysis::Impl {
     if (entries_) return absl::OkStatus();
     const QuestionBudget budget;
     absl::StatusOr<SharedIndexing> entries =
-        indexers_.exact().Index(view_.computation(), Direction::kOutputToInput);
+        indexers_->exact().Index(view_.computation(), Direction::kOutputToInput);
     if (!entries.ok()) return entries.status();
     entries_ = *std::move(entries);
     for (const IndexingEntry& entry : *entries_) {
       reads_of_[{entry.operand, entry.operand_leaf}].push_back(&entry);
     }
     return absl::OkStatus();
-  }
-
-  const HloInstruction* ConstantAt(int64_t operand) const {
-    return constants_.empty() ? nullptr : constants_[operand];
   }
 
   // What a while carries as one leaf is in one buffer, that of this leaf of its operand.
@@ -152,19 +140,19 @@ class InPlaceAnalysis::Impl {
                                                 buffer.output_leaf, " of its operand"));
     }
     const bool is_scheduled = loop_->parent()->parent()->is_scheduled();
-    return internal::SafetyOfCarried(*loop_, buffer.output_leaf, is_scheduled, context_).safety;
+    return internal::SafetyOfCarried(*loop_, buffer.output_leaf, is_scheduled, indexers_->context())
+        .safety;
   }
 
   FusionView view_;
   std::vector<Shape> operand_shapes_;
   std::vector<std::optional<int64_t>> parameter_of_;
-  mlir::MLIRContext* context_;
-  Indexers indexers_;
+  std::shared_ptr<HloIndexers> indexers_;
   const HloInstruction* loop_ = nullptr;  // that is asked about
   SharedIndexing entries_;
   std::map<std::pair<int64_t, int64_t>, std::vector<const IndexingEntry*>> reads_of_;
   std::optional<std::pair<SharedBuffer, internal::InPlaceQuestion>> prepared_;
-  // By operand: the constant that it is, if any; empty where operands are parameters.
+  // By operand: the constant that it is, if any.
   std::vector<const HloInstruction*> constants_;
 };
 
@@ -173,78 +161,81 @@ InPlaceAnalysis::InPlaceAnalysis(InPlaceAnalysis&& other) noexcept = default;
 InPlaceAnalysis& InPlaceAnalysis::operator=(InPlaceAnalysis&& other) noexcept = default;
 InPlaceAnalysis::~InPlaceAnalysis() = default;
 
+namespace {
+
+// The indexers of somebody else.
+std::shared_ptr<HloIndexers> Kept(HloIndexers& indexers) {
+  return {std::shared_ptr<HloIndexers>(), &indexers};
+}
+
+}  // namespace
+
 absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(const HloComputation& computation,
-                                                    Indexers indexers) {
+                                                    std::shared_ptr<HloIndexers> indexers) {
   absl::StatusOr<FusionView> view = FusionView::OfComputation(computation);
   if (!view.ok()) return view.status();
-  std::vector<const Shape*> shapes;
-  std::vector<std::optional<int64_t>> parameter_of;
+  std::vector<Impl::Operand> operands;
   for (const HloInstruction* parameter : computation.parameters()) {
-    shapes.push_back(&parameter->shape());
-    parameter_of.push_back(view->ParameterOf(*parameter));
+    operands.push_back({parameter, view->ParameterOf(*parameter)});
   }
-  return InPlaceAnalysis(std::make_unique<Impl>(*std::move(view), shapes, std::move(parameter_of),
-                                                std::move(indexers)));
+  return InPlaceAnalysis(std::make_unique<Impl>(*std::move(view), operands, std::move(indexers)));
 }
 
 absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(const HloInstruction& instruction,
-                                                    Indexers indexers) {
+                                                    std::shared_ptr<HloIndexers> indexers) {
   // With constants, which may say where an update goes.
   absl::StatusOr<FusionView> view =
       FusionView::Create({&instruction}, [&](const HloInstruction& i) {
         return &i == &instruction || i.opcode() == HloOpcode::kConstant;
       });
   if (!view.ok()) return view.status();
-  std::vector<const Shape*> shapes;
-  std::vector<std::optional<int64_t>> parameter_of;
-  std::vector<const HloInstruction*> constants;
+  std::vector<Impl::Operand> operands;
   for (const HloInstruction* operand : instruction.operands()) {
-    shapes.push_back(&operand->shape());
-    parameter_of.push_back(view->ParameterOf(*operand));
-    constants.push_back(operand->opcode() == HloOpcode::kConstant ? operand : nullptr);
+    operands.push_back({operand, view->ParameterOf(*operand)});
   }
-  auto impl = std::make_unique<Impl>(*std::move(view), shapes, std::move(parameter_of),
-                                     std::move(indexers));
+  auto impl = std::make_unique<Impl>(*std::move(view), operands, std::move(indexers));
   if (instruction.opcode() == HloOpcode::kWhile && instruction.while_body() != nullptr) {
     impl->loop_ = &instruction;
   }
-  impl->constants_ = std::move(constants);
   return InPlaceAnalysis(std::move(impl));
 }
 
-absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(FusionView view, Indexers indexers) {
-  std::vector<const Shape*> shapes;
-  std::vector<std::optional<int64_t>> parameter_of;
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(FusionView view,
+                                                    std::shared_ptr<HloIndexers> indexers) {
+  std::vector<Impl::Operand> operands;
   for (const HloInstruction* parameter : view.computation().parameters()) {
-    shapes.push_back(&parameter->shape());
-    parameter_of.emplace_back(parameter->parameter_number());
+    operands.push_back({parameter, parameter->parameter_number()});
   }
-  return InPlaceAnalysis(std::make_unique<Impl>(std::move(view), shapes, std::move(parameter_of),
-                                                std::move(indexers)));
+  return InPlaceAnalysis(std::make_unique<Impl>(std::move(view), operands, std::move(indexers)));
 }
 
 absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfComputation(const HloComputation& computation,
                                                                mlir::MLIRContext* context) {
-  return Of(computation, Indexers(context));
+  return Of(computation, std::make_shared<HloIndexers>(context));
 }
+
 absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfComputation(const HloComputation& computation,
                                                                HloIndexers& indexers) {
-  return Of(computation, Indexers(indexers));
+  return Of(computation, Kept(indexers));
 }
+
 absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfInstruction(const HloInstruction& instruction,
                                                                mlir::MLIRContext* context) {
-  return Of(instruction, Indexers(context));
+  return Of(instruction, std::make_shared<HloIndexers>(context));
 }
+
 absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfInstruction(const HloInstruction& instruction,
                                                                HloIndexers& indexers) {
-  return Of(instruction, Indexers(indexers));
+  return Of(instruction, Kept(indexers));
 }
+
 absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfView(FusionView view,
                                                         mlir::MLIRContext* context) {
-  return Of(std::move(view), Indexers(context));
+  return Of(std::move(view), std::make_shared<HloIndexers>(context));
 }
+
 absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfView(FusionView view, HloIndexers& indexers) {
-  return Of(std::move(view), Indexers(indexers));
+  return Of(std::move(view), Kept(indexers));
 }
 
 namespace {
@@ -374,7 +365,8 @@ absl::StatusOr<WrittenElements> InPlaceAnalysis::Written(const SharedBuffer& buf
       written.elements.Add(std::move(elements));
     }
   } else {
-    const absl::StatusOr<OperandIndexing> all = internal::PlacesIn(output, output, impl_->context_);
+    const absl::StatusOr<OperandIndexing> all =
+        internal::PlacesIn(output, output, impl_->indexers_->context());
     if (!all.ok()) return all.status();
     written.elements.Add(*all);
   }

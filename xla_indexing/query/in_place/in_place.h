@@ -131,11 +131,11 @@ class InPlaceAnalysis {
 
  private:
   class Impl;
-  // What is asked: indexers of somebody else, or of its own.
-  class Indexers;
-  static absl::StatusOr<InPlaceAnalysis> Of(const HloComputation& computation, Indexers indexers);
-  static absl::StatusOr<InPlaceAnalysis> Of(const HloInstruction& instruction, Indexers indexers);
-  static absl::StatusOr<InPlaceAnalysis> Of(FusionView view, Indexers indexers);
+  static absl::StatusOr<InPlaceAnalysis> Of(const HloComputation& computation,
+                                            std::shared_ptr<HloIndexers> indexers);
+  static absl::StatusOr<InPlaceAnalysis> Of(const HloInstruction& instruction,
+                                            std::shared_ptr<HloIndexers> indexers);
+  static absl::StatusOr<InPlaceAnalysis> Of(FusionView view, std::shared_ptr<HloIndexers> indexers);
   explicit InPlaceAnalysis(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;

@@ -31,10 +31,10 @@ namespace xla_indexing {
 namespace {
 
 using internal::BufferWriters;
-using internal::IsArrayAt;
 using internal::LeafAt;
 using internal::Overwrite;
 using internal::ParseAliases;
+using internal::ShapeAt;
 using internal::StatedAlias;
 using internal::WriterSafety;
 
@@ -47,7 +47,9 @@ std::string WhyNotAlike(const Shape& output, const StatedAlias& alias, const Sha
   if (!operand_leaf) {
     return absl::StrCat("there is no ", alias.operand_index, " of the operand");
   }
-  if (!IsArrayAt(output, alias.output_path) || !IsArrayAt(*operand, alias.operand_path)) return "";
+  if (!ShapeAt(output, alias.output_path).IsArray() ||
+      !ShapeAt(*operand, alias.operand_path).IsArray())
+    return "";
   const Shape& output_array = output.Leaf(*output_leaf);
   const Shape& operand_array = operand->Leaf(*operand_leaf);
   std::string other_memory = internal::WhyOtherMemory(output_array, operand_array);
@@ -133,24 +135,18 @@ class AliasCheck {
   }
 
   void DonateTo(BufferWriters* entry) const {
-    const auto donate = [&](int64_t number, const std::vector<int64_t>& path) {
-      const auto parameters = module_.entry_computation()->parameters();
-      if (number >= static_cast<int64_t>(parameters.size())) return;
-      const std::optional<int64_t> first = LeafAt(parameters[number]->shape(), path);
-      if (!first) return;
-      const Shape* donated = &parameters[number]->shape();
-      for (const int64_t index : path) donated = &donated->tuple_element(index);
-      for (int64_t leaf = 0; leaf < donated->LeafCount(); ++leaf) {
-        entry->Donate({parameters[number], *first + leaf});
-      }
-    };
+    const auto parameters = module_.entry_computation()->parameters();
     const auto aliases = ParseAliases(module_.FindAttribute("input_output_alias").value_or("{}"));
-    for (const StatedAlias& alias : aliases.value_or(std::vector<StatedAlias>())) {
-      donate(alias.operand, alias.operand_path);
-    }
     const auto donors = internal::ParseDonors(module_.FindAttribute("buffer_donor").value_or("{}"));
-    for (const auto& donor : donors.value_or(std::vector<internal::StatedDonor>())) {
-      donate(donor.parameter, donor.path);
+    for (const auto& items : {aliases, donors}) {
+      for (const StatedAlias& item : items.value_or(std::vector<StatedAlias>())) {
+        if (item.operand >= static_cast<int64_t>(parameters.size())) continue;
+        const HloInstruction* parameter = parameters[item.operand];
+        const std::optional<int64_t> first = LeafAt(parameter->shape(), item.operand_path);
+        if (!first) continue;
+        const int64_t leaves = ShapeAt(parameter->shape(), item.operand_path).LeafCount();
+        for (int64_t leaf = 0; leaf < leaves; ++leaf) entry->Donate({parameter, *first + leaf});
+      }
     }
   }
 
@@ -196,8 +192,8 @@ class AliasCheck {
             InPlaceSafety::Unsafe(absl::StrCat("output ", other->second->output, " is in it, too"));
         continue;
       }
-      if (!IsArrayAt(output, alias.output_path) ||
-          !IsArrayAt(operand->shape(), alias.operand_path)) {
+      if (!ShapeAt(output, alias.output_path).IsArray() ||
+          !ShapeAt(operand->shape(), alias.operand_path).IsArray()) {
         result.safety = InPlaceSafety::Undecided("what is shared is no array");
         continue;
       }

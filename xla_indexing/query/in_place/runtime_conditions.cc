@@ -197,14 +197,9 @@ std::string NameOfValue(const OperandIndexing& indexing, int variable,
   std::string name = indexing.bindings()[variable].YieldedBy(analysed);
   const llvm::ArrayRef<AffineExpr> element = indexing.bindings()[variable].element;
   if (element.empty()) return name;
-  const IndexingMap& map = indexing.map();
-  const IndexingMap to_element(
-      kPartsFit, mlir::AffineMap::get(map.num_dims(), map.num_symbols(), element, map.context()),
-      Variables(map.dims()), Variables(map.ranges()), Variables(map.runtimes()));
-  const auto num_dims = static_cast<size_t>(map.num_dims());
-  const auto indices = to_element.Evaluate(point.take_front(num_dims), point.drop_front(num_dims));
-  if (!indices.ok()) return name;
-  return absl::StrCat(name, "{", absl::StrJoin(*indices, ","), "}");
+  const auto indices = ValuesAt(indexing.map(), element, point);
+  if (indices.empty()) return name;
+  return absl::StrCat(name, "{", absl::StrJoin(indices, ","), "}");
 }
 
 }  // namespace xla_indexing::internal

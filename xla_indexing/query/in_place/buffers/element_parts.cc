@@ -22,24 +22,12 @@ namespace {
 using ::mlir::AffineExpr;
 
 std::optional<ElementType> TypeOfWidth(int64_t bits) {
-  switch (bits) {
-    case 1:
-      return ElementType::kU1;
-    case 2:
-      return ElementType::kU2;
-    case 4:
-      return ElementType::kU4;
-    case 8:
-      return ElementType::kU8;
-    case 16:
-      return ElementType::kU16;
-    case 32:
-      return ElementType::kU32;
-    case 64:
-      return ElementType::kU64;
-    default:
-      return std::nullopt;
+  for (const ElementType type :
+       {ElementType::kU1, ElementType::kU2, ElementType::kU4, ElementType::kU8, ElementType::kU16,
+        ElementType::kU32, ElementType::kU64}) {
+    if (BitsOfElement(Shape::Array(type, {})) == bits) return type;
   }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -115,15 +103,7 @@ OperandIndexing ElementParts::ElementsOf(const OperandIndexing& parts) const {
                              std::move(dims), std::move(part), {}));
   const absl::StatusOr<OperandIndexing> of_some = ComposeOperandIndexing(some_part, parts);
   if (!of_some.ok()) return some_part;
-  const IndexingMap& found = of_some->map();
-  const mlir::AffineMap without_part = mlir::AffineMap::get(
-      found.num_dims(), found.num_symbols(), found.results().drop_back(), map.context());
-  return OperandIndexing(
-      kPartsFit,
-      IndexingMap(kPartsFit, without_part, Variables(found.dims()), Variables(found.ranges()),
-                  Variables(found.runtimes()), Constraints(found.constraints())),
-      RuntimeVarIndexings(of_some->bindings().begin(), of_some->bindings().end()),
-      of_some->label());
+  return WithResults(*of_some, of_some->map().results().drop_back());
 }
 
 OperandIndexing WithMoreDims(const OperandIndexing& indexing, llvm::ArrayRef<Variable> more) {

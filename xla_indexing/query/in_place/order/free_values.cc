@@ -81,20 +81,6 @@ bool MayBeOfOneElement(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b)
   return MovedFrom(a.instruction) == MovedFrom(b.instruction) && a.leaf == b.leaf;
 }
 
-// The values of expressions over the variables of a map at a point; empty where one is too large.
-llvm::SmallVector<int64_t, 4> ValuesAt(const IndexingMap& map,
-                                       llvm::ArrayRef<AffineExpr> expressions,
-                                       llvm::ArrayRef<int64_t> point) {
-  const IndexingMap values(
-      kPartsFit,
-      mlir::AffineMap::get(map.num_dims(), map.num_symbols(), expressions, map.context()),
-      Variables(map.dims()), Variables(map.ranges()), Variables(map.runtimes()));
-  const auto num_dims = static_cast<size_t>(map.num_dims());
-  const auto found = values.Evaluate(point.take_front(num_dims), point.drop_front(num_dims));
-  if (!found.ok()) return {};
-  return llvm::SmallVector<int64_t, 4>(found->begin(), found->end());
-}
-
 // Parts of a domain in which two variables that may be of one element have one value, or are of
 // different elements.
 llvm::SmallVector<IndexingMap, 4> Parts(const OperandIndexing& indexing,
@@ -125,6 +111,19 @@ llvm::SmallVector<IndexingMap, 4> Parts(const OperandIndexing& indexing,
 }
 
 }  // namespace
+
+llvm::SmallVector<int64_t, 4> ValuesAt(const IndexingMap& map,
+                                       llvm::ArrayRef<AffineExpr> expressions,
+                                       llvm::ArrayRef<int64_t> point) {
+  const IndexingMap values(
+      kPartsFit,
+      mlir::AffineMap::get(map.num_dims(), map.num_symbols(), expressions, map.context()),
+      Variables(map.dims()), Variables(map.ranges()), Variables(map.runtimes()));
+  const auto num_dims = static_cast<size_t>(map.num_dims());
+  const auto found = values.Evaluate(point.take_front(num_dims), point.drop_front(num_dims));
+  if (!found.ok()) return {};
+  return llvm::SmallVector<int64_t, 4>(found->begin(), found->end());
+}
 
 std::optional<std::vector<ElementContents>> ContentsAt(const OperandIndexing& indexing,
                                                        llvm::ArrayRef<int64_t> point) {

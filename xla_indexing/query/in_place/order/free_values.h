@@ -40,6 +40,11 @@ struct ElementContents {
 std::optional<std::vector<ElementContents>> ContentsAt(const OperandIndexing& indexing,
                                                        llvm::ArrayRef<int64_t> point);
 
+// The values of expressions over the variables of a map at a point; empty where one is too large.
+llvm::SmallVector<int64_t, 4> ValuesAt(const IndexingMap& map,
+                                       llvm::ArrayRef<mlir::AffineExpr> expressions,
+                                       llvm::ArrayRef<int64_t> point);
+
 // The least point (dimensions, then symbols) of a part of its domain whose values occur. Some points
 // alone are tried: none does not say that there is none.
 std::optional<llvm::SmallVector<int64_t, 8>> LeastPointThatOccurs(const OperandIndexing& indexing,
