@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/engines.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/element_type.h"
@@ -24,51 +26,83 @@ namespace {
 
 using Entries = absl::StatusOr<std::optional<InstructionIndexing>>;
 
-// A call whose operands and results have the dimensions of a batch in front.
-struct BatchCall {
+// One leaf of the results of a call and one of its operands, whose first dimensions are those of a batch.
+struct LeafPair {
   const HloInstruction& call;
   int64_t batch_rank;
+  int64_t leaf = 0;
+  int64_t operand = 0;
 
-  const Shape& Operand(int64_t i) const { return call.operand(i)->shape(); }
-  const Shape& Result(int64_t leaf) const { return call.shape().Leaf(leaf); }
+  const Shape& OperandShape(int64_t i) const { return call.operand(i)->shape(); }
+  const Shape& Operand() const { return OperandShape(operand); }
+  const Shape& Result() const { return call.shape().Leaf(leaf); }
   // Own dimension i of an array.
   int64_t Size(const Shape& array, int64_t i) const { return array.dimension(batch_rank + i); }
   int64_t Rank(const Shape& array) const { return array.rank() - batch_rank; }
+  bool IsSquare(const Shape& array) const {
+    return Rank(array) == 2 && Size(array, 0) == Size(array, 1);
+  }
 };
 
-// What an element of one leaf of a result reads of one operand: loops over members of the batch, and
-// own ones.
-class MemberNest {
+// first + distance <= second
+struct IndexOrder {
+  char first;
+  char second;
+  int64_t distance = 0;
+};
+
+// Element [`result`] reads element [`operand`], whose indices are letters: {"ij", "pq", {{'q', 'i'}}} is
+// out[i, j] reads A[p, q], q <= i. An index is of all its axis, or of the part that `within` says; a letter
+// on both sides is one index, and each * one of its own.
+struct ReadRow {
+  std::string result;
+  std::string operand;
+  std::vector<IndexOrder> orders = {};
+  std::vector<std::pair<char, Interval>> within = {};
+};
+
+class RowNest {
  public:
-  explicit MemberNest(const BatchCall& call) {
-    for (int64_t k = 0; k < call.batch_rank; ++k) {
-      nest_.result.push_back(NestAxis::Along(nest_.AddLoop(call.Operand(0).dimension(k))));
+  RowNest(const LeafPair& pair, const ReadRow& row) : pair_(pair), row_(row) {
+    for (int64_t k = 0; k < pair.batch_rank; ++k) {
+      nest_.result.push_back(NestAxis::Along(nest_.AddLoop(pair.OperandShape(0).dimension(k))));
     }
     nest_.operand = nest_.result;
-  }
-
-  Loop ResultLoop(const Interval& indices) {
-    return AddAxis(nest_.AddLoop(indices), &nest_.result);
-  }
-  Loop OperandLoop(const Interval& indices) {
-    return AddAxis(nest_.AddLoop(indices), &nest_.operand);
-  }
-  // The operand's next index is this loop of the result.
-  void SameIndex(Loop loop) { AddAxis(loop, &nest_.operand); }
-  // first + distance <= second
-  void Order(Loop first, Loop second, int64_t distance = 0) {
-    nest_.orders.push_back({first, second, distance});
+    AddAxes(row.result, pair.Result(), &nest_.result);
+    AddAxes(row.operand, pair.Operand(), &nest_.operand);
+    for (const auto& [first, second, distance] : row.orders) {
+      nest_.orders.push_back({loops_.at(first), loops_.at(second), distance});
+    }
   }
   LoopNest Take() { return std::move(nest_); }
 
  private:
-  static Loop AddAxis(Loop loop, llvm::SmallVectorImpl<NestAxis>* axes) {
-    axes->push_back(NestAxis::Along(loop));
-    return loop;
+  void AddAxes(absl::string_view letters, const Shape& array,
+               llvm::SmallVectorImpl<NestAxis>* axes) {
+    for (size_t k = 0; k < letters.size(); ++k) {
+      auto loop = loops_.find(letters[k]);
+      if (loop == loops_.end() || letters[k] == '*') {
+        Interval indices = IndicesOfAxis(pair_.Size(array, static_cast<int64_t>(k)));
+        for (const auto& [letter, part] : row_.within) {
+          if (letter == letters[k]) indices = indices.Intersect(part);
+        }
+        loop = loops_.insert_or_assign(letters[k], nest_.AddLoop(indices)).first;
+      }
+      axes->push_back(NestAxis::Along(loop->second));
+    }
   }
 
+  const LeafPair& pair_;
+  const ReadRow& row_;
+  std::map<char, Loop> loops_;
   LoopNest nest_;
 };
+
+LoopNests NestsOf(const LeafPair& pair, const std::vector<ReadRow>& rows) {
+  LoopNests nests;
+  for (const ReadRow& row : rows) nests.push_back(RowNest(pair, row).Take());
+  return nests;
+}
 
 // What the backend_config, {side = 76 : ui8, lower = true}, gives this name; empty where nothing.
 absl::string_view ValueOf(const HloInstruction& call, absl::string_view name) {
@@ -115,67 +149,51 @@ bool IsOneOf(char letter, absl::string_view letters) {
 // Nothing where attributes or shapes are not those of the routine.
 using NestsOfLeaf = std::optional<LoopNests>;
 
-NestsOfLeaf WholeMember(const BatchCall& call, int64_t leaf, int64_t operand) {
-  MemberNest nest(call);
-  for (int64_t k = 0; k < call.Rank(call.Result(leaf)); ++k) {
-    nest.ResultLoop(IndicesOfAxis(call.Size(call.Result(leaf), k)));
-  }
-  for (int64_t k = 0; k < call.Rank(call.Operand(operand)); ++k) {
-    nest.OperandLoop(IndicesOfAxis(call.Size(call.Operand(operand), k)));
-  }
-  return LoopNests{nest.Take()};
+std::string AllAxes(const LeafPair& pair, const Shape& array) {
+  return std::string(static_cast<size_t>(pair.Rank(array)), '*');
 }
 
-bool IsSquare(const BatchCall& call, const Shape& array) {
-  return call.Rank(array) == 2 && call.Size(array, 0) == call.Size(array, 1);
+NestsOfLeaf WholeMember(const LeafPair& pair) {
+  return NestsOf(pair, {{AllAxes(pair, pair.Result()), AllAxes(pair, pair.Operand())}});
 }
 
-// Every element of a leaf reads the triangle.
-NestsOfLeaf TriangleOfMember(const BatchCall& call, int64_t leaf, int64_t operand) {
-  const char uplo = TriangleOf(call.call);
-  if (!IsOneOf(uplo, "LU") || !IsSquare(call, call.Operand(operand))) return std::nullopt;
-  MemberNest nest(call);
-  for (int64_t k = 0; k < call.Rank(call.Result(leaf)); ++k) {
-    nest.ResultLoop(IndicesOfAxis(call.Size(call.Result(leaf), k)));
-  }
-  const Interval indices = IndicesOfAxis(call.Size(call.Operand(operand), 0));
-  const Loop p = nest.OperandLoop(indices);
-  const Loop q = nest.OperandLoop(indices);
-  nest.Order(uplo == 'L' ? q : p, uplo == 'L' ? p : q);
-  return LoopNests{nest.Take()};
+// Row p and column q are those of the triangle; of the other one, without the diagonal.
+IndexOrder InTriangle(char uplo, char p, char q) {
+  return uplo == 'L' ? IndexOrder{q, p} : IndexOrder{p, q};
+}
+IndexOrder InOtherTriangle(char uplo, char p, char q) {
+  return uplo == 'L' ? IndexOrder{p, q, 1} : IndexOrder{q, p, 1};
 }
 
-NestsOfLeaf Potrf(const BatchCall& call, int64_t leaf, int64_t operand) {
-  if (leaf > 0) return TriangleOfMember(call, leaf, operand);
-  const char uplo = TriangleOf(call.call);
-  const Shape& matrix = call.Operand(operand);
-  const Shape& result = call.Result(leaf);
-  if (!IsOneOf(uplo, "LU") || !IsSquare(call, matrix) ||
-      result.dimensions() != matrix.dimensions()) {
+NestsOfLeaf TriangleOfMember(const LeafPair& pair) {
+  const char uplo = TriangleOf(pair.call);
+  if (!IsOneOf(uplo, "LU") || !pair.IsSquare(pair.Operand())) return std::nullopt;
+  return NestsOf(pair, {{AllAxes(pair, pair.Result()), "pq", {InTriangle(uplo, 'p', 'q')}}});
+}
+
+NestsOfLeaf Potrf(const LeafPair& pair) {
+  if (pair.leaf > 0) return TriangleOfMember(pair);
+  const char uplo = TriangleOf(pair.call);
+  const Shape& matrix = pair.Operand();
+  if (!IsOneOf(uplo, "LU") || !pair.IsSquare(matrix) ||
+      pair.Result().dimensions() != matrix.dimensions()) {
     return std::nullopt;
   }
-  LoopNests nests = CholeskyTriangle(result, matrix, uplo == 'L');
-  MemberNest other(call);
-  const Interval indices = IndicesOfAxis(call.Size(matrix, 0));
-  const Loop i = other.ResultLoop(indices);
-  const Loop j = other.ResultLoop(indices);
-  other.SameIndex(i);
-  other.SameIndex(j);
-  other.Order(uplo == 'L' ? i : j, uplo == 'L' ? j : i, 1);
-  nests.push_back(other.Take());
+  LoopNests nests = CholeskyTriangle(pair.Result(), matrix, uplo == 'L');
+  nests.append(NestsOf(pair, {{"ij", "ij", {InOtherTriangle(uplo, 'i', 'j')}}}));
   return nests;
 }
 
-NestsOfLeaf Trsm(const BatchCall& call, int64_t leaf, int64_t operand) {
-  const char side = LetterOf(call.call, "side");
-  const char uplo = LetterOf(call.call, "uplo");
-  const char trans = LetterOf(call.call, "trans_x");
-  const char diag = LetterOf(call.call, "diag");
-  const Shape& matrix = call.Operand(0);
-  const Shape& result = call.Result(leaf);
-  if (leaf > 0 || !IsOneOf(side, "LR") || !IsOneOf(uplo, "LU") || !IsOneOf(trans, "NTC") ||
-      !IsOneOf(diag, "NU") || result.dimensions() != call.Operand(1).dimensions() ||
-      !IsSquare(call, matrix) || call.Size(result, side == 'L' ? 0 : 1) != call.Size(matrix, 0)) {
+NestsOfLeaf Trsm(const LeafPair& pair) {
+  const char side = LetterOf(pair.call, "side");
+  const char uplo = LetterOf(pair.call, "uplo");
+  const char trans = LetterOf(pair.call, "trans_x");
+  const char diag = LetterOf(pair.call, "diag");
+  const Shape& matrix = pair.OperandShape(0);
+  const Shape& result = pair.Result();
+  if (pair.leaf > 0 || !IsOneOf(side, "LR") || !IsOneOf(uplo, "LU") || !IsOneOf(trans, "NTC") ||
+      !IsOneOf(diag, "NU") || result.dimensions() != pair.OperandShape(1).dimensions() ||
+      !pair.IsSquare(matrix) || pair.Size(result, side == 'L' ? 0 : 1) != pair.Size(matrix, 0)) {
     return std::nullopt;
   }
   const TriangularSystem system = {.matrix_is_on_the_left = side == 'L',
@@ -183,69 +201,32 @@ NestsOfLeaf Trsm(const BatchCall& call, int64_t leaf, int64_t operand) {
                                    .transposes = trans != 'N',
                                    .has_unit_diagonal = diag == 'U'};
   return LoopNests{
-      SolutionOf(system, result, matrix, call.Operand(operand), /*is_matrix=*/operand == 0)};
-}
-
-// The first of these columns, up to the one that each of some loops of the result says.
-void AddColumnsBefore(int64_t count, std::initializer_list<Loop> last, MemberNest* nest) {
-  const Loop q = nest->OperandLoop(Interval::OfSize(count));
-  for (const Loop loop : last) nest->Order(q, loop);
+      SolutionOf(system, result, matrix, pair.Operand(), /*is_matrix=*/pair.operand == 0)};
 }
 
 // Leaf 0, the factors in the place of the matrix, and leaf 1, something for each step, of a
-// factorization column by column. `mixes_rows_on_the_left`: step k changes columns before k too.
-NestsOfLeaf FactorsByColumns(const BatchCall& call, int64_t leaf, int64_t operand, int64_t steps,
-                             bool mixes_rows_on_the_left) {
-  const Shape& matrix = call.Operand(operand);
-  const Interval rows = IndicesOfAxis(call.Size(matrix, 0));
-  const Interval columns = IndicesOfAxis(call.Size(matrix, 1));
-  if (leaf == 1) {
-    if (call.Rank(call.Result(1)) != 1) return std::nullopt;
-    MemberNest nest(call);
-    const Loop k = nest.ResultLoop(
-        IndicesOfAxis(call.Size(call.Result(1), 0)).Intersect(Interval::OfSize(steps)));
-    nest.OperandLoop(rows);
-    AddColumnsBefore(steps, {k}, &nest);
-    return LoopNests{nest.Take()};
+// factorization column by column. `up_to`: out[i, j] reads columns q up to these indices.
+NestsOfLeaf FactorsByColumns(const LeafPair& pair, int64_t steps, std::vector<IndexOrder> up_to) {
+  const Interval in_steps = Interval::OfSize(steps);
+  if (pair.leaf == 1) {
+    if (pair.Rank(pair.Result()) != 1) return std::nullopt;
+    return NestsOf(pair, {{"k", "pq", {{'q', 'k'}}, {{'k', in_steps}, {'q', in_steps}}}});
   }
-  if (call.Result(0).dimensions() != matrix.dimensions()) return std::nullopt;
-  MemberNest own_column(call);
-  own_column.ResultLoop(rows);
-  const Loop column = own_column.ResultLoop(columns);
-  own_column.OperandLoop(rows);
-  own_column.SameIndex(column);
-  MemberNest before(call);
-  const Loop i = before.ResultLoop(rows);
-  const Loop j = before.ResultLoop(columns);
-  before.OperandLoop(rows);
-  if (mixes_rows_on_the_left) {
-    AddColumnsBefore(steps, {i}, &before);
-  } else {
-    AddColumnsBefore(steps, {i, j}, &before);
-  }
-  LoopNests nests(own_column.Take());
-  nests.push_back(before.Take());
-  return nests;
+  if (pair.Result().dimensions() != pair.Operand().dimensions()) return std::nullopt;
+  return NestsOf(pair, {{"ij", "pj"}, {"ij", "pq", std::move(up_to), {{'q', in_steps}}}});
 }
 
-NestsOfLeaf Getrf(const BatchCall& call, int64_t leaf, int64_t operand) {
-  const Shape& matrix = call.Operand(operand);
-  const int64_t m = call.Size(matrix, 0);
-  const int64_t n = call.Size(matrix, 1);
-  if (leaf < 2) {
-    return FactorsByColumns(call, leaf, operand, std::min(m - 1, n),
-                            /*mixes_rows_on_the_left=*/true);
-  }
-  if (leaf > 2 || call.Rank(call.Result(leaf)) != 0) return std::nullopt;
-  MemberNest nest(call);
-  nest.OperandLoop(IndicesOfAxis(m));
-  nest.OperandLoop(Interval::OfSize(std::min(m, n)));
-  return LoopNests{nest.Take()};
+NestsOfLeaf Getrf(const LeafPair& pair) {
+  const int64_t m = pair.Size(pair.Operand(), 0);
+  const int64_t n = pair.Size(pair.Operand(), 1);
+  if (pair.leaf < 2) return FactorsByColumns(pair, std::min(m - 1, n), {{'q', 'i'}});
+  if (pair.leaf > 2 || pair.Rank(pair.Result()) != 0) return std::nullopt;
+  return NestsOf(pair, {{"", "pq", {}, {{'q', Interval::OfSize(std::min(m, n))}}}});
 }
 
 // Whether a single real row is left as it is, as by LAPACK's own routines; others do not say so.
-bool LeavesRowsAlone(const BatchCall& call) {
-  return absl::StartsWith(call.call.custom_call_target(), "lapack_");
+bool LeavesRowsAlone(const LeafPair& pair) {
+  return absl::StartsWith(pair.call.custom_call_target(), "lapack_");
 }
 
 // How many reflections turn `rows` rows, one after the other, into one: the last is of a single row,
@@ -254,248 +235,165 @@ int64_t ReflectionsOf(const Shape& matrix, int64_t rows) {
   return std::max<int64_t>(0, rows - (IsComplex(matrix.element_type()) ? 0 : 1));
 }
 
-NestsOfLeaf Geqrf(const BatchCall& call, int64_t leaf, int64_t operand) {
-  const Shape& matrix = call.Operand(operand);
-  const int64_t rows = ReflectionsOf(matrix, call.Size(matrix, 0));
+NestsOfLeaf Geqrf(const LeafPair& pair) {
+  const int64_t rows = ReflectionsOf(pair.Operand(), pair.Size(pair.Operand(), 0));
+  const int64_t columns = pair.Size(pair.Operand(), 1);
   // A status says whether the arguments are right.
-  if (leaf > 1) return LoopNests();
-  if (rows < call.Size(matrix, 1) && !LeavesRowsAlone(call)) return std::nullopt;
-  return FactorsByColumns(call, leaf, operand, std::min(rows, call.Size(matrix, 1)),
-                          /*mixes_rows_on_the_left=*/false);
+  if (pair.leaf > 1) return LoopNests();
+  if (rows < columns && !LeavesRowsAlone(pair)) return std::nullopt;
+  return FactorsByColumns(pair, std::min(rows, columns), {{'q', 'i'}, {'q', 'j'}});
 }
 
-// Elements `of` of a diagonal that the solver returns read elements p <= k + ahead of one that it
-// is given; those of an empty interval read none.
-LoopNest UpTo(const BatchCall& call, const Interval& of, const Interval& given, int64_t ahead) {
-  MemberNest nest(call);
-  const Loop k = nest.ResultLoop(of);
-  const Loop p = nest.OperandLoop(given);
-  nest.Order(p, k, -ahead);
-  return nest.Take();
-}
-
-LoopNest SameElements(const BatchCall& call, const Interval& of) {
-  MemberNest nest(call);
-  nest.SameIndex(nest.ResultLoop(of));
-  return nest.Take();
-}
-
-NestsOfLeaf Gtsv(const BatchCall& call, int64_t leaf, int64_t operand) {
+NestsOfLeaf Gtsv(const LeafPair& pair) {
   enum { kLower, kDiagonal, kUpper, kSolution, kStatus };
-  const int64_t n = call.Size(call.Operand(kDiagonal), 0);
+  const int64_t n = pair.Size(pair.OperandShape(kDiagonal), 0);
   for (int64_t i = kLower; i <= kUpper; ++i) {
-    if (call.Size(call.Operand(i), 0) != n || i >= call.call.shape().LeafCount() ||
-        call.Result(i).dimensions() != call.Operand(i).dimensions()) {
+    const Shape& diagonal = pair.OperandShape(i);
+    if (pair.Size(diagonal, 0) != n || i >= pair.call.shape().LeafCount() ||
+        pair.call.shape().Leaf(i).dimensions() != diagonal.dimensions()) {
       return std::nullopt;
     }
   }
-  if (leaf > kStatus || call.Size(call.Operand(kSolution), 0) != n) return std::nullopt;
-  // What is looked at of the diagonals.
-  const Interval looked_at[] = {Interval::Closed(1, n - 1), Interval::OfSize(n),
-                                Interval::OfSize(n - 1)};
-  if (leaf == kSolution || leaf == kStatus) {
-    const Shape& right = call.Operand(kSolution);
-    const Shape& result = call.Result(leaf);
-    if (call.Rank(result) != (leaf == kSolution ? 2 : 0)) return std::nullopt;
-    if (leaf == kSolution && result.dimensions() != right.dimensions()) return std::nullopt;
-    // The status says where the triangle has a zero.
-    if (leaf == kStatus && operand == kSolution) return LoopNests();
-    MemberNest nest(call);
-    Loop column = -1;
-    if (leaf == kSolution) {
-      nest.ResultLoop(Interval::OfSize(n));
-      column = nest.ResultLoop(IndicesOfAxis(call.Size(result, 1)));
-    }
-    if (operand == kSolution) {
-      nest.OperandLoop(Interval::OfSize(n));
-      nest.SameIndex(column);
-    } else {
-      nest.OperandLoop(looked_at[operand]);
-    }
-    return LoopNests{nest.Take()};
+  const Shape& right = pair.OperandShape(kSolution);
+  if (pair.leaf > kStatus || pair.Size(right, 0) != n) return std::nullopt;
+  // What is looked at of the diagonals, and what is made of them: the last is the second diagonal above,
+  // from element 1 on, which is there where rows were exchanged.
+  const Interval given[] = {Interval::Closed(1, n - 1), Interval::OfSize(n),
+                            Interval::OfSize(n - 1)};
+  const Interval made[] = {Interval::Closed(1, n - 2), Interval::OfSize(n),
+                           Interval::OfSize(n - 1)};
+  if (pair.leaf == kSolution) {
+    if (pair.Result().dimensions() != right.dimensions()) return std::nullopt;
+    if (pair.operand == kSolution) return NestsOf(pair, {{"ic", "pc"}});
+    return NestsOf(pair, {{"ic", "p", {}, {{'p', given[pair.operand]}}}});
   }
-  if (operand == kSolution) return LoopNests();
-  const Interval& given = looked_at[operand];
-  if (leaf == kDiagonal) {
-    constexpr int64_t kAhead[] = {1, 0, -1};
-    return LoopNests{UpTo(call, Interval::OfSize(n), given, kAhead[operand])};
+  if (pair.leaf == kStatus && pair.Rank(pair.Result()) != 0) return std::nullopt;
+  // The status says where the triangle has a zero.
+  if (pair.operand == kSolution) return LoopNests();
+  const std::pair<char, Interval> read = {'p', given[pair.operand]};
+  if (pair.leaf == kStatus) return NestsOf(pair, {{"", "p", {}, {read}}});
+  // Element k reads elements p <= k + ahead.
+  constexpr int64_t kAhead[][3] = {{0, -1, -2}, {1, 0, -1}, {1, 1, 0}};
+  const std::vector<IndexOrder> up_to = {{'p', 'k', -kAhead[pair.leaf][pair.operand]}};
+  std::vector<ReadRow> rows = {{"k", "p", up_to, {{'k', made[pair.leaf]}, read}}};
+  // What is not part of the result stays.
+  const auto stays = [&](const Interval& of) { rows.push_back({"k", "k", {}, {{'k', of}}}); };
+  if (pair.leaf == kLower && pair.operand == kUpper) stays(made[kLower]);
+  if (pair.leaf == kLower && pair.operand == kLower) {
+    stays(Interval::Point(0));
+    if (n > 1) stays(Interval::Point(n - 1));
   }
-  if (leaf == kUpper) {
-    constexpr int64_t kAhead[] = {1, 1, 0};
-    LoopNests nests = {UpTo(call, Interval::OfSize(n - 1), given, kAhead[operand])};
-    if (operand == kUpper) nests.push_back(SameElements(call, Interval::Closed(n - 1, n - 1)));
-    return nests;
-  }
-  // The second diagonal above, from element 1 on, which is there where rows were exchanged.
-  constexpr int64_t kAhead[] = {0, -1, -2};
-  const Interval second = Interval::Closed(1, n - 2);
-  LoopNests nests = {UpTo(call, second, given, kAhead[operand])};
-  if (operand == kUpper) nests.push_back(SameElements(call, second));
-  if (operand == kLower) {
-    nests.push_back(SameElements(call, Interval::Closed(0, 0)));
-    if (n > 1) nests.push_back(SameElements(call, Interval::Closed(n - 1, n - 1)));
-  }
-  return nests;
+  if (pair.leaf == kUpper && pair.operand == kUpper) stays(Interval::Point(n - 1));
+  return NestsOf(pair, rows);
 }
 
-LoopNests UnionOfNests(std::initializer_list<LoopNest> nests) {
-  LoopNests all;
-  all.append(nests.begin(), nests.end());
-  return all;
+NestsOfLeaf Orgqr(const LeafPair& pair) {
+  const Shape& matrix = pair.OperandShape(0);
+  const int64_t n = pair.Size(matrix, 1);
+  const int64_t reflections = pair.Size(pair.OperandShape(1), 0);
+  if (reflections > n || n > pair.Size(matrix, 0)) return std::nullopt;
+  if (pair.leaf > 0) return LoopNests();
+  if (pair.Result().dimensions() != matrix.dimensions()) return std::nullopt;
+  if (reflections == 0) return LoopNests();
+  if (pair.operand == 1) return NestsOf(pair, {{"ij", "q", {{'q', 'j'}}}});
+  const Interval first = Interval::Point(0);
+  const Interval later = Interval::AtLeast(1);
+  // The columns that one reflection alone changes.
+  const Interval of_one = Interval::OfSize(reflections == 1 ? n : 1);
+  std::vector<ReadRow> rows = {{"ij", "iq", {}, {{'i', later}, {'j', of_one}, {'q', first}}},
+                               {"ij", "jq", {}, {{'j', of_one.Intersect(later)}, {'q', first}}}};
+  if (reflections > 1) {
+    rows.push_back({"ij",
+                    "pq",
+                    {{'q', 'p', 1}, {'q', 'j'}},
+                    {{'j', later}, {'q', Interval::OfSize(reflections)}}});
+  }
+  return NestsOf(pair, rows);
 }
 
 // Every element of a box of the result reads every element of a box of the operand.
-MemberNest BoxReadsBox(const BatchCall& call, std::initializer_list<Interval> result,
-                       std::initializer_list<Interval> operand) {
-  MemberNest nest(call);
-  for (const Interval& indices : result) nest.ResultLoop(indices);
-  for (const Interval& indices : operand) nest.OperandLoop(indices);
-  return nest;
+ReadRow BoxReadsBox(const std::vector<Interval>& result, const std::vector<Interval>& operand,
+                    std::vector<IndexOrder> orders = {}) {
+  ReadRow row = {std::string("ij", result.size()), std::string("pq", operand.size()),
+                 std::move(orders)};
+  for (size_t k = 0; k < result.size(); ++k) row.within.emplace_back("ij"[k], result[k]);
+  for (size_t k = 0; k < operand.size(); ++k) row.within.emplace_back("pq"[k], operand[k]);
+  return row;
 }
 
-// Every element of a square matrix is as it was.
-LoopNest SameMatrix(const BatchCall& call, const Interval& indices) {
-  MemberNest nest(call);
-  const Loop i = nest.ResultLoop(indices);
-  const Loop j = nest.ResultLoop(indices);
-  nest.SameIndex(i);
-  nest.SameIndex(j);
-  return nest.Take();
-}
-
-NestsOfLeaf Orgqr(const BatchCall& call, int64_t leaf, int64_t operand) {
-  const Shape& matrix = call.Operand(0);
-  const int64_t m = call.Size(matrix, 0);
-  const int64_t n = call.Size(matrix, 1);
-  const int64_t reflections = call.Size(call.Operand(1), 0);
-  if (reflections > n || n > m) return std::nullopt;
-  if (leaf > 0) return LoopNests();
-  if (call.Result(0).dimensions() != matrix.dimensions()) return std::nullopt;
-  const Interval rows = IndicesOfAxis(m);
-  const Interval columns = IndicesOfAxis(n);
-  if (reflections == 0) return LoopNests();
-  if (operand == 1) {
-    MemberNest factors(call);
-    factors.ResultLoop(rows);
-    const Loop j = factors.ResultLoop(columns);
-    factors.Order(factors.OperandLoop(Interval::OfSize(reflections)), j);
-    return LoopNests{factors.Take()};
-  }
-  LoopNests nests;
-  // The columns that one reflection alone changes.
-  const Interval of_one = reflections == 1 ? columns : columns.Intersect(Interval::Point(0));
-  MemberNest own_row(call);
-  const Loop i = own_row.ResultLoop(rows.Intersect(Interval::AtLeast(1)));
-  own_row.ResultLoop(of_one);
-  own_row.SameIndex(i);
-  own_row.OperandLoop(Interval::Point(0));
-  nests.push_back(own_row.Take());
-  MemberNest row_of_column(call);
-  row_of_column.ResultLoop(rows);
-  const Loop column = row_of_column.ResultLoop(of_one.Intersect(Interval::AtLeast(1)));
-  row_of_column.SameIndex(column);
-  row_of_column.OperandLoop(Interval::Point(0));
-  nests.push_back(row_of_column.Take());
-  if (reflections == 1) return nests;
-  MemberNest of_several(call);
-  of_several.ResultLoop(rows);
-  const Loop j = of_several.ResultLoop(columns.Intersect(Interval::AtLeast(1)));
-  const Loop p = of_several.OperandLoop(rows);
-  const Loop q = of_several.OperandLoop(Interval::OfSize(reflections));
-  of_several.Order(q, p, 1);
-  of_several.Order(q, j);
-  nests.push_back(of_several.Take());
-  return nests;
-}
-
-NestsOfLeaf Gehrd(const BatchCall& call, int64_t leaf, int64_t operand) {
-  const Shape& matrix = call.Operand(operand);
-  const int64_t n = call.Size(matrix, 0);
-  if (!IsSquare(call, matrix) || NumberOf(call.call, "low") != 1 ||
-      NumberOf(call.call, "high") != n) {
+NestsOfLeaf Gehrd(const LeafPair& pair) {
+  const Shape& matrix = pair.Operand();
+  const int64_t n = pair.Size(matrix, 0);
+  if (!pair.IsSquare(matrix) || NumberOf(pair.call, "low") != 1 ||
+      NumberOf(pair.call, "high") != n) {
     return std::nullopt;
   }
-  if (leaf > 1) return LoopNests();
+  if (pair.leaf > 1) return LoopNests();
   const int64_t reflections = ReflectionsOf(matrix, n - 1);
   const Interval all = Interval::OfSize(n);
   const Interval first = Interval::Point(0);
   const Interval later = Interval::Closed(1, n - 1);
-  if (leaf == 1) {
-    if (call.Rank(call.Result(1)) != 1 || call.Size(call.Result(1), 0) < reflections) {
+  if (pair.leaf == 1) {
+    if (pair.Rank(pair.Result()) != 1 || pair.Size(pair.Result(), 0) < reflections) {
       return std::nullopt;
     }
     const Interval factors = Interval::OfSize(reflections);
-    return UnionOfNests({BoxReadsBox(call, {factors.Intersect(first)}, {later, first}).Take(),
-                         BoxReadsBox(call, {factors.Intersect(later)}, {later, all}).Take()});
+    return NestsOf(pair, {BoxReadsBox({factors.Intersect(first)}, {later, first}),
+                          BoxReadsBox({factors.Intersect(later)}, {later, all})});
   }
-  if (call.Result(0).dimensions() != matrix.dimensions()) return std::nullopt;
-  if (reflections == 0) return LoopNests{SameMatrix(call, all)};
+  if (pair.Result().dimensions() != matrix.dimensions()) return std::nullopt;
+  if (reflections == 0) return NestsOf(pair, {{"ij", "ij"}});
   // The columns of row 0 that reflection 0 alone changes, and those that others change too.
   const Interval of_one = reflections == 1 ? later : Interval::Point(1);
   const Interval of_several = Interval::Closed(of_one.upper() + 1, n - 1);
-  return UnionOfNests({BoxReadsBox(call, {first, first}, {first, first}).Take(),
-                       BoxReadsBox(call, {first, later}, {first, later}).Take(),
-                       BoxReadsBox(call, {first, of_one}, {later, first}).Take(),
-                       BoxReadsBox(call, {first, of_several}, {later, all}).Take(),
-                       BoxReadsBox(call, {later, first}, {later, first}).Take(),
-                       BoxReadsBox(call, {later, later}, {later, all}).Take()});
+  return NestsOf(
+      pair,
+      {BoxReadsBox({first, first}, {first, first}), BoxReadsBox({first, later}, {first, later}),
+       BoxReadsBox({first, of_one}, {later, first}), BoxReadsBox({first, of_several}, {later, all}),
+       BoxReadsBox({later, first}, {later, first}), BoxReadsBox({later, later}, {later, all})});
 }
 
-NestsOfLeaf Sytrd(const BatchCall& call, int64_t leaf, int64_t operand) {
+NestsOfLeaf Sytrd(const LeafPair& pair) {
   enum { kMatrix, kDiagonal, kBeside, kFactors };
-  const char uplo = TriangleOf(call.call);
-  const Shape& matrix = call.Operand(operand);
-  if (!IsOneOf(uplo, "LU") || !IsSquare(call, matrix)) return std::nullopt;
-  const bool is_lower = uplo == 'L';
-  const int64_t n = call.Size(matrix, 0);
+  const char uplo = TriangleOf(pair.call);
+  const Shape& matrix = pair.Operand();
+  if (!IsOneOf(uplo, "LU") || !pair.IsSquare(matrix)) return std::nullopt;
+  const int64_t n = pair.Size(matrix, 0);
   const int64_t reflections = ReflectionsOf(matrix, n - 1);
-  if (leaf > kFactors) return LoopNests();
-  const Shape& result = call.Result(leaf);
-  if (call.Rank(result) != (leaf == kMatrix ? 2 : 1)) return std::nullopt;
-  for (int64_t k = 0; k < call.Rank(result); ++k) {
-    const int64_t size = leaf <= kDiagonal ? n : std::max<int64_t>(0, n - 1);
-    if (call.Size(result, k) != size) return std::nullopt;
+  if (pair.leaf > kFactors) return LoopNests();
+  const Shape& result = pair.Result();
+  if (pair.Rank(result) != (pair.leaf == kMatrix ? 2 : 1)) return std::nullopt;
+  for (int64_t k = 0; k < pair.Rank(result); ++k) {
+    const int64_t size = pair.leaf <= kDiagonal ? n : std::max<int64_t>(0, n - 1);
+    if (pair.Size(result, k) != size) return std::nullopt;
   }
-  if (!LeavesRowsAlone(call) && (n < 3 || leaf == kFactors)) return std::nullopt;
+  if (!LeavesRowsAlone(pair) && (n < 3 || pair.leaf == kFactors)) return std::nullopt;
   // The upper triangle is reduced from its end: these are the indices of the lower one, of so many.
   const auto at = [&](int64_t from, int64_t to, int64_t size) {
-    return is_lower ? Interval::Closed(from, to) : Interval::Closed(size - 1 - to, size - 1 - from);
+    return uplo == 'L' ? Interval::Closed(from, to)
+                       : Interval::Closed(size - 1 - to, size - 1 - from);
   };
   const Interval all = Interval::OfSize(n);
   const Interval first = at(0, 0, n);
   const Interval later = at(1, n - 1, n);
-  const auto reads_triangle = [&](MemberNest nest) {
-    const Loop p = nest.OperandLoop(later);
-    const Loop q = nest.OperandLoop(all);
-    nest.Order(is_lower ? q : p, is_lower ? p : q);
-    return nest.Take();
-  };
-  if (leaf == kBeside || leaf == kFactors) {
-    const int64_t last = (leaf == kBeside ? n - 1 : reflections) - 1;
-    return UnionOfNests(
-        {BoxReadsBox(call, {at(0, std::min<int64_t>(0, last), n - 1)}, {later, first}).Take(),
-         reads_triangle(BoxReadsBox(call, {at(1, last, n - 1)}, {}))});
+  const IndexOrder triangle = InTriangle(uplo, 'p', 'q');
+  if (pair.leaf == kBeside || pair.leaf == kFactors) {
+    const int64_t last = (pair.leaf == kBeside ? n - 1 : reflections) - 1;
+    return NestsOf(pair, {BoxReadsBox({at(0, std::min<int64_t>(0, last), n - 1)}, {later, first}),
+                          BoxReadsBox({at(1, last, n - 1)}, {later, all}, {triangle})});
   }
-  if (leaf == kDiagonal) {
+  if (pair.leaf == kDiagonal) {
     // Without reflections there is at most one more element.
-    return UnionOfNests({BoxReadsBox(call, {first}, {first, first}).Take(),
-                         reflections == 0 ? BoxReadsBox(call, {later}, {later, later}).Take()
-                                          : reads_triangle(BoxReadsBox(call, {later}, {}))});
+    return NestsOf(pair, {BoxReadsBox({first}, {first, first}),
+                          reflections == 0 ? BoxReadsBox({later}, {later, later})
+                                           : BoxReadsBox({later}, {later, all}, {triangle})});
   }
-  if (reflections == 0) return LoopNests{SameMatrix(call, all)};
-  MemberNest other(call);
-  const Loop i = other.ResultLoop(all);
-  const Loop j = other.ResultLoop(all);
-  other.SameIndex(i);
-  other.SameIndex(j);
-  other.Order(is_lower ? i : j, is_lower ? j : i, 1);
-  MemberNest rest(call);
-  const Loop row = rest.ResultLoop(later);
-  const Loop column = rest.ResultLoop(later);
-  rest.Order(is_lower ? column : row, is_lower ? row : column);
-  return UnionOfNests({other.Take(), BoxReadsBox(call, {first, first}, {first, first}).Take(),
-                       BoxReadsBox(call, {later, first}, {later, first}).Take(),
-                       reads_triangle(std::move(rest))});
+  if (reflections == 0) return NestsOf(pair, {{"ij", "ij"}});
+  return NestsOf(
+      pair, {{"ij", "ij", {InOtherTriangle(uplo, 'i', 'j')}},
+             BoxReadsBox({first, first}, {first, first}),
+             BoxReadsBox({later, first}, {later, first}),
+             BoxReadsBox({later, later}, {later, all}, {InTriangle(uplo, 'i', 'j'), triangle})});
 }
 
 struct MatrixRoutine {
@@ -503,11 +401,11 @@ struct MatrixRoutine {
   // The own dimensions of each operand.
   std::vector<int64_t> ranks;
   // What a leaf reads of an operand; null where that is not known.
-  NestsOfLeaf (*nests)(const BatchCall& call, int64_t leaf, int64_t operand) = nullptr;
+  NestsOfLeaf (*nests)(const LeafPair& pair) = nullptr;
 };
 
-// The call, where its operands and results are of one batch.
-std::optional<BatchCall> CallOfRoutine(const HloInstruction& call, const MatrixRoutine& routine) {
+// The first leaf and operand of the call, where its operands and results are of one batch.
+std::optional<LeafPair> PairOfRoutine(const HloInstruction& call, const MatrixRoutine& routine) {
   const auto count = static_cast<int64_t>(routine.ranks.size());
   if (call.operand_count() != count || !call.operand(0)->shape().IsArray()) return std::nullopt;
   const int64_t batch_rank = call.operand(0)->shape().rank() - routine.ranks[0];
@@ -526,16 +424,15 @@ std::optional<BatchCall> CallOfRoutine(const HloInstruction& call, const MatrixR
   for (int64_t i = 0; i < call.shape().LeafCount(); ++i) {
     if (!is_of_batch(call.shape().Leaf(i))) return std::nullopt;
   }
-  return BatchCall{call, batch_rank};
+  return LeafPair{call, batch_rank};
 }
 
-// The maps between a leaf of the result and an operand.
-OperandIndexingSet MapsBetween(const BatchCall& call, const MatrixRoutine& routine, int64_t leaf,
-                               int64_t operand, bool is_forward, mlir::MLIRContext* context) {
+OperandIndexingSet MapsBetween(const LeafPair& pair, const MatrixRoutine& routine, bool is_forward,
+                               mlir::MLIRContext* context) {
   ExactnessLabel label = ExactnessLabel::Exact();
-  NestsOfLeaf nests = routine.nests != nullptr ? routine.nests(call, leaf, operand) : std::nullopt;
+  NestsOfLeaf nests = routine.nests != nullptr ? routine.nests(pair) : std::nullopt;
   if (!nests) {
-    nests = WholeMember(call, leaf, operand);
+    nests = WholeMember(pair);
     label = ExactnessLabel::OverApproximate(absl::StrCat("whole matrices: which of their elements ",
                                                          routine.name, " reads is not looked at"));
   }
@@ -543,26 +440,25 @@ OperandIndexingSet MapsBetween(const BatchCall& call, const MatrixRoutine& routi
   for (LoopNest& nest : *nests) {
     if (nest.IsEmpty()) continue;
     nest.label = label;
-    const Shape& result = call.Result(leaf);
-    const Shape& read = call.Operand(operand);
-    AddUnlessEmpty(is_forward ? InputToOutputOfNest(nest, result, read, context)
-                              : OutputToInputOfNest(nest, result, read, context),
+    AddUnlessEmpty(is_forward ? InputToOutputOfNest(nest, pair.Result(), pair.Operand(), context)
+                              : OutputToInputOfNest(nest, pair.Result(), pair.Operand(), context),
                    &maps);
   }
   return maps;
 }
 
 Entries EntriesOfRoutine(const CustomCallLeaf& leaf, const MatrixRoutine& routine) {
-  const std::optional<BatchCall> call = CallOfRoutine(leaf.instruction, routine);
-  if (!call) return std::nullopt;
+  std::optional<LeafPair> pair = PairOfRoutine(leaf.instruction, routine);
+  if (!pair) return std::nullopt;
   const bool is_forward = leaf.operand >= 0;
   InstructionIndexing entries;
   for (int64_t i = 0; i < leaf.instruction.shape().LeafCount(); ++i) {
     if (!is_forward && i != leaf.leaf) continue;
     for (int64_t operand = 0; operand < leaf.instruction.operand_count(); ++operand) {
       if (is_forward && operand != leaf.operand) continue;
-      IndexingEntry entry{i, operand, 0,
-                          MapsBetween(*call, routine, i, operand, is_forward, leaf.context)};
+      pair->leaf = i;
+      pair->operand = operand;
+      IndexingEntry entry{i, operand, 0, MapsBetween(*pair, routine, is_forward, leaf.context)};
       if (!entry.indexing.empty()) entries.push_back(std::move(entry));
     }
   }
@@ -579,38 +475,31 @@ void AddLapackRules(CustomCallRegistry* registry) {
     };
     registry->Add(std::string(target), {rule, rule});
   };
-  const std::vector<MatrixRoutine> routines = {{"potrf", {2}, Potrf},
-                                               {"getrf", {2}, Getrf},
-                                               {"geqrf", {2}, Geqrf},
-                                               {"orgqr", {2, 1}, Orgqr},
-                                               {"ungqr", {2, 1}, Orgqr},
-                                               {"syevd", {2}, TriangleOfMember},
-                                               {"heevd", {2}, TriangleOfMember},
-                                               {"gehrd", {2}, Gehrd},
-                                               {"sytrd", {2}, Sytrd},
-                                               {"hetrd", {2}, Sytrd},
-                                               {"trsm", {2, 2}, Trsm},
-                                               {"gtsv", {1, 1, 1, 2}, Gtsv},
-                                               {"geqp3", {2, 1}},
-                                               {"ormqr", {2, 1, 2}},
-                                               {"unmqr", {2, 1, 2}},
-                                               {"gesdd", {2}, WholeMember},
-                                               {"gesvd", {2}, WholeMember},
-                                               {"geev", {2}, WholeMember},
-                                               {"gees", {2}, WholeMember}};
-  for (const MatrixRoutine& routine : routines) {
-    for (const char type : {'s', 'd', 'c', 'z'}) {
-      add(absl::StrCat("lapack_", std::string(1, type), routine.name, "_ffi"), routine);
+  const std::vector<MatrixRoutine> of_both = {
+      {"potrf", {2}, Potrf},      {"getrf", {2}, Getrf},      {"geqrf", {2}, Geqrf},
+      {"orgqr", {2, 1}, Orgqr},   {"ormqr", {2, 1, 2}},       {"syevd", {2}, TriangleOfMember},
+      {"sytrd", {2}, Sytrd},      {"geev", {2}, WholeMember}, {"gesdd", {2}, WholeMember},
+      {"gesvd", {2}, WholeMember}};
+  const std::vector<MatrixRoutine> of_cpus = {
+      {"ungqr", {2, 1}, Orgqr},  {"heevd", {2}, TriangleOfMember},
+      {"gehrd", {2}, Gehrd},     {"hetrd", {2}, Sytrd},
+      {"trsm", {2, 2}, Trsm},    {"gtsv", {1, 1, 1, 2}, Gtsv},
+      {"geqp3", {2, 1}},         {"unmqr", {2, 1, 2}},
+      {"gees", {2}, WholeMember}};
+  const std::vector<MatrixRoutine> of_gpus = {{"gesvdj", {2}, WholeMember},
+                                              {"gesvdp", {2}, WholeMember}};
+  for (const auto* routines : {&of_both, &of_cpus}) {
+    for (const MatrixRoutine& routine : *routines) {
+      for (const char* type : {"s", "d", "c", "z"}) {
+        add(absl::StrCat("lapack_", type, routine.name, "_ffi"), routine);
+      }
     }
   }
-  const std::vector<MatrixRoutine> of_gpus = {
-      {"potrf", {2}, Potrf},       {"getrf", {2}, Getrf},        {"geqrf", {2}, Geqrf},
-      {"orgqr", {2, 1}, Orgqr},    {"ormqr", {2, 1, 2}},         {"syevd", {2}, TriangleOfMember},
-      {"sytrd", {2}, Sytrd},       {"geev", {2}, WholeMember},   {"gesdd", {2}, WholeMember},
-      {"gesvd", {2}, WholeMember}, {"gesvdj", {2}, WholeMember}, {"gesvdp", {2}, WholeMember}};
   for (const absl::string_view library : {"cu", "hip"}) {
-    for (const MatrixRoutine& routine : of_gpus) {
-      add(absl::StrCat(library, "solver_", routine.name, "_ffi"), routine);
+    for (const auto* routines : {&of_both, &of_gpus}) {
+      for (const MatrixRoutine& routine : *routines) {
+        add(absl::StrCat(library, "solver_", routine.name, "_ffi"), routine);
+      }
     }
     add(absl::StrCat(library, "sparse_gtsv2_ffi"), {"gtsv2", {1, 1, 1, 2}});
     add(absl::StrCat(library, "_lu_pivots_to_permutation"), {"lu_pivots_to_permutation", {1}});
