@@ -361,7 +361,8 @@ absl::StatusOr<WrittenElements> InPlaceAnalysis::Written(const SharedBuffer& buf
   if (question != nullptr && question->doubt().empty()) {
     for (const internal::ChangedPart& part : question->parts()) {
       OperandIndexing elements = part.elements;
-      if (!part.is_certain) elements.Weaken(ExactnessLabel::OverApproximate(part.why_not_certain));
+      if (!part.why_not_certain.empty())
+        elements.Weaken(ExactnessLabel::OverApproximate(part.why_not_certain));
       written.elements.Add(std::move(elements));
     }
   } else {

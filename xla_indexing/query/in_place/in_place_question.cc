@@ -76,7 +76,7 @@ absl::Status InPlaceQuestion::Prepare(absl::Span<const IndexingEntry* const> rea
   parts_.push_back({OperandIndexing(kPartsFit, all->map(), {},
                                     ExactnessLabel::OverApproximate(
                                         "which elements stay in their places is not looked for")),
-                    /*is_certain=*/true, ""});
+                    /*why_not_certain=*/""});
   return absl::OkStatus();
 }
 
@@ -171,7 +171,7 @@ bool InPlaceQuestion::IsDecidedByOne() {
     if (!map.IsExact() || map.map().num_runtimes() > 0) continue;
     if (!is_outside && (!are_many || map.map().num_ranges() == 0 || looks >= kMostLooks)) continue;
     for (size_t part = 0; part < parts_.size(); ++part) {
-      if (!parts_[part].is_certain) continue;
+      if (!parts_[part].why_not_certain.empty()) continue;
       if (!is_outside) ++looks;
       std::vector<ConflictRelation> relations;
       sources_.clear();
@@ -196,10 +196,10 @@ absl::Status InPlaceQuestion::AddRelation(size_t read, size_t part,
   writers->Simplify();
   if (writers->IsKnownEmpty()) return absl::OkStatus();
   std::string why_not_free = WhyNotFree(*writers);
-  const std::string& why =
-      parts_[part].is_certain ? reads_[read].map.label().reason : parts_[part].why_not_certain;
-  relations->push_back(
-      {*std::move(writers), why.empty(), why, std::move(why_not_free), IsOutside(read)});
+  const std::string& why_of_part = parts_[part].why_not_certain;
+  relations->push_back({*std::move(writers),
+                        why_of_part.empty() ? reads_[read].map.label().reason : why_of_part,
+                        std::move(why_not_free), IsOutside(read)});
   sources_.push_back({read, part});
   return absl::OkStatus();
 }
@@ -329,8 +329,7 @@ std::optional<InPlaceConflict> InPlaceQuestion::ConflictIn(const LoopOrder& orde
   const bool is_outside = IsOutside(read);
   absl::StatusOr<OperandIndexing> chain = Chain(read, part, /*with_operand=*/true);
   if (!chain.ok() || chain->IsKnownEmpty()) return std::nullopt;
-  const std::optional<IndexingMap> domain =
-      is_outside ? chain->map() : RestrictTo(cell, chain->map());
+  const std::optional<IndexingMap> domain = RestrictTo(cell, chain->map());
   if (!domain) return std::nullopt;
   const auto point = LeastPointThatOccurs(*chain, *domain, &budget_);
   if (!point) return std::nullopt;

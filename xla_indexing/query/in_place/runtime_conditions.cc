@@ -161,13 +161,9 @@ std::vector<RuntimeCondition> ConditionsOf(const OrderConflicts& conflicts, cons
   std::vector<PlaceOfConflict> found;
   for (size_t i = 0; i < conflicts.num_relations(); ++i) {
     const ConflictRelation& relation = conflicts.relation(i);
-    if (relation.is_outside) {
-      if (DomainHasIntegerPoint(relation.writers.map(), budget) != Answer::kNo) {
-        found.push_back({&relation.writers, relation.writers.map()});
-      }
-      continue;
-    }
-    for (const ConflictCell& cell : conflicts.CellsOf(order)) {
+    const std::vector<ConflictCell> cells =
+        relation.is_outside ? std::vector<ConflictCell>(1) : conflicts.CellsOf(order);
+    for (const ConflictCell& cell : cells) {
       std::optional<IndexingMap> domain = RestrictTo(cell, relation.writers.map());
       if (!domain) return {};
       if (DomainHasIntegerPoint(*domain, budget) == Answer::kNo) continue;

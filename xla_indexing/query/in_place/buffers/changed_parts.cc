@@ -242,14 +242,13 @@ class ChangeWalk {
   }
 
   std::vector<ChangedPart> Run() {
-    steps_.push_back(
-        {leaves_.computation.root_instruction(), leaves_.output_leaf, Identity(output_), ""});
+    steps_.push_back({leaves_.computation.root_instruction(), leaves_.output_leaf, Identity(), ""});
     for (int taken = 0; !steps_.empty(); ++taken) {
       const Step step = std::move(steps_.back());
       steps_.pop_back();
       if (taken >= kMaxWalkSteps || parts_.size() >= kMaxParts || !QuestionBudget::Spend(8)) {
         parts_.clear();
-        AddPart(Identity(output_), "there are too many ways in which elements are moved");
+        AddPart(Identity(), "there are too many ways in which elements are moved");
         return std::move(parts_);
       }
       Take(step);
@@ -268,16 +267,8 @@ class ChangeWalk {
     absl::InlinedVector<const HloInstruction*, 2> predicates = {};
   };
 
-  OperandIndexing Identity(const Shape& array) const {
-    mlir::MLIRContext* context = place_.map().context();
-    Variables dims;
-    for (const int64_t size : array.dimensions()) {
-      dims.push_back(
-          {size == Shape::kUnboundedSize ? Interval::AtLeast(0) : Interval::OfSize(size), {}});
-    }
-    const mlir::AffineMap identity = mlir::AffineMap::getMultiDimIdentityMap(dims.size(), context);
-    return OperandIndexing(kPartsFit, IndexingMap(kPartsFit, identity, std::move(dims), {}, {}));
-  }
+  // All elements.
+  OperandIndexing Identity() const { return IdentityIndexing(output_, place_.map().context()); }
 
   // The elements of a path's domain.
   static OperandIndexing DomainOfPath(const OperandIndexing& path) {
@@ -294,14 +285,13 @@ class ChangeWalk {
     elements.Simplify();
     if (elements.IsKnownEmpty()) return;
     if (doubt.empty() && !elements.IsExact()) doubt = elements.label().reason;
-    const bool is_certain = doubt.empty();
     for (const ChangedPart& part : parts_) {
-      if (part.is_certain == is_certain &&
+      if (part.why_not_certain.empty() == doubt.empty() &&
           OperandIndexing::IdenticalRelation(part.elements, elements)) {
         return;
       }
     }
-    parts_.push_back({std::move(elements), is_certain, std::move(doubt)});
+    parts_.push_back({std::move(elements), std::move(doubt)});
   }
 
   // The elements come from the shared parameter.

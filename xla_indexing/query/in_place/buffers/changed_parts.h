@@ -36,9 +36,8 @@
 namespace xla_indexing::internal {
 
 struct ChangedPart {
-  OperandIndexing elements;  // (e) -> (e) on the domain of the elements that change
-  bool is_certain = true;
-  std::string why_not_certain;
+  OperandIndexing elements;     // (e) -> (e) on the domain of the elements that change
+  std::string why_not_certain;  // empty where it is
 };
 
 // A leaf of the root and a leaf of a parameter of one computation.

@@ -73,13 +73,13 @@ Answer OrderConflicts::HasConflict(size_t relation, const ConflictCell& cell) {
     }
     has = DomainHasIntegerPoint(domain, budget_);
   }
-  if (has == Answer::kYes && !of.is_certain) {
+  if (has == Answer::kYes && !of.why_not_certain.empty()) {
     if (why_undecided_.empty()) why_undecided_ = of.why_not_certain;
     return Answer::kUndecided;
   }
   if (has == Answer::kYes && !of.why_not_free.empty()) {
     const std::optional<IndexingMap> domain =
-        of.is_outside ? of.writers.map() : RestrictTo(cell, of.writers.map());
+        RestrictTo(of.is_outside ? ConflictCell() : cell, of.writers.map());
     if (!domain || !LeastPointThatOccurs(of.writers, *domain, budget_)) {
       if (why_undecided_.empty()) why_undecided_ = of.why_not_free;
       return Answer::kUndecided;
@@ -196,7 +196,8 @@ std::optional<std::pair<size_t, ConflictCell>> OrderConflicts::FindConflict(
     const LoopOrder& loops) {
   for (ConflictCell& cell : CellsOf(loops)) {
     for (size_t i = 0; i < relations_.size(); ++i) {
-      if (HasConflict(i, cell) == Answer::kYes) return std::pair(i, std::move(cell));
+      if (HasConflict(i, cell) != Answer::kYes) continue;
+      return std::pair(i, relations_[i].is_outside ? ConflictCell() : std::move(cell));
     }
   }
   return std::nullopt;

@@ -40,8 +40,7 @@ enum class CoordinateKind : uint8_t { kLoop, kParallel, kTogether };
 
 struct ConflictRelation {
   OperandIndexing writers;  // from coordinates to coordinates
-  // Whether each pair of it is one in some run of the program; the reason where that is not known.
-  bool is_certain = true;
+  // Why pairs of it may be none in any run of the program; empty where each is one in some run.
   std::string why_not_certain;
   // Why not all values of its runtime variables occur (free_values.h); empty where all do.
   std::string why_not_free;
@@ -79,7 +78,8 @@ class OrderConflicts {
   Answer IsSafeIn(const LoopOrder& loops);
   FoundOrder FindOrder();
 
-  // Cells with a conflict in `loops`; the first that has one for certain, with its relation.
+  // The first relation and cell that have a conflict in `loops` for certain; an empty cell, all of the
+  // relation, where its readers are outside.
   std::optional<std::pair<size_t, ConflictCell>> FindConflict(const LoopOrder& loops);
 
   // Why a question was not decided, as far as that is known.
@@ -96,7 +96,7 @@ class OrderConflicts {
   std::string why_undecided_;
 };
 
-// The domain of a relation restricted to a cell; none where an expression cannot be written.
+// The relation restricted to a cell; none where an expression cannot be written.
 std::optional<IndexingMap> RestrictTo(const ConflictCell& cell, const IndexingMap& relation);
 
 }  // namespace xla_indexing::internal

@@ -17,38 +17,22 @@ constexpr int64_t kMostElementsLookedAt = 512;
 
 using Element = llvm::SmallVector<int64_t, 4>;
 
-class PermutationWalk {
- public:
-  PermutationWalk(const IndexingMap& reads, const IndexingMap& place, StepBudget* budget)
-      : reads_(reads), place_(place), names_(NamedRangesOf(reads)), budget_(budget) {}
-
-  bool HasNamesOnly() const {
-    return static_cast<int>(names_.size()) == reads_.num_ranges() && reads_.num_runtimes() == 0 &&
-           place_.num_symbols() == 0;
-  }
-
-  struct Step {
-    Element operand;  // what an element reads
-    Element writer;   // what has the place of that
-  };
-  // None where the budget is spent.
-  std::optional<Step> From(const Element& element) {
-    if (!budget_->Take(static_cast<int64_t>(names_.size()) + 1)) return std::nullopt;
-    Element symbols(reads_.num_ranges());
-    if (!ComputeNames(names_, element, symbols).ok()) return std::nullopt;
-    absl::StatusOr<Element> operand = reads_.Evaluate(element, symbols);
-    if (!operand.ok()) return std::nullopt;
-    absl::StatusOr<Element> writer = place_.Evaluate(*operand, {});
-    if (!writer.ok()) return std::nullopt;
-    return Step{*std::move(operand), *std::move(writer)};
-  }
-
- private:
-  const IndexingMap& reads_;
-  const IndexingMap& place_;
-  const llvm::SmallVector<NamedRange, 0> names_;
-  StepBudget* budget_;
+struct Move {
+  Element operand;  // what an element reads
+  Element writer;   // what has the place of that
 };
+
+// None where a number is too large.
+std::optional<Move> MoveOf(const Element& element, const IndexingMap& reads,
+                           const IndexingMap& place, llvm::ArrayRef<NamedRange> names) {
+  Element symbols(reads.num_ranges());
+  if (!ComputeNames(names, element, symbols).ok()) return std::nullopt;
+  absl::StatusOr<Element> operand = reads.Evaluate(element, symbols);
+  if (!operand.ok()) return std::nullopt;
+  absl::StatusOr<Element> writer = place.Evaluate(*operand, {});
+  if (!writer.ok()) return std::nullopt;
+  return Move{*std::move(operand), *std::move(writer)};
+}
 
 // Whether a different element may be written before `element` is computed.
 bool MayComeBefore(const Element& other, const Element& element, const LoopOrder& order) {
@@ -65,13 +49,21 @@ bool MayComeBefore(const Element& other, const Element& element, const LoopOrder
 PermutationConflict FindPermutationConflict(const IndexingMap& reads, const IndexingMap& place,
                                             llvm::ArrayRef<int64_t> sizes, const LoopOrder& order,
                                             StepBudget* budget) {
-  PermutationWalk walk(reads, place, budget);
+  const llvm::SmallVector<NamedRange, 0> names = NamedRangesOf(reads);
+  if (static_cast<int>(names.size()) != reads.num_ranges() || reads.num_runtimes() > 0 ||
+      place.num_symbols() > 0) {
+    return {};
+  }
+  // None where the budget is spent.
+  const auto move_of = [&](const Element& element) -> std::optional<Move> {
+    if (!budget->Take(static_cast<int64_t>(names.size()) + 1)) return std::nullopt;
+    return MoveOf(element, reads, place, names);
+  };
   Int128 count = 1;
   for (const int64_t size : sizes) {
     count *= size;
     if (size <= 0 || count > Int128{1} << 62) return {};
   }
-  if (!walk.HasNamesOnly()) return {};
   // Elements far apart: multiples of about the golden section of their number.
   const auto elements = static_cast<int64_t>(count);
   const int64_t looked_at = std::min(elements, kMostElementsLookedAt);
@@ -80,14 +72,14 @@ PermutationConflict FindPermutationConflict(const IndexingMap& reads, const Inde
     auto rest = static_cast<int64_t>(step * i % count);
     Element element(sizes.size());
     for (size_t d = sizes.size(); d-- > 0; rest /= sizes[d]) element[d] = rest % sizes[d];
-    std::optional<PermutationWalk::Step> move = walk.From(element);
+    std::optional<Move> move = move_of(element);
     while (move && move->writer != element) {
       if (MayComeBefore(move->writer, element, order)) {
         return {Answer::kYes, std::move(element), std::move(move->operand),
                 std::move(move->writer)};
       }
       element = std::move(move->writer);
-      move = walk.From(element);
+      move = move_of(element);
     }
     if (!move) return {};
   }
