@@ -98,7 +98,7 @@ class RowNest {
   LoopNest nest_;
 };
 
-LoopNests NestsOf(const LeafPair& pair, const std::vector<ReadRow>& rows) {
+LoopNests NestsOfRows(const LeafPair& pair, const std::vector<ReadRow>& rows) {
   LoopNests nests;
   for (const ReadRow& row : rows) nests.push_back(RowNest(pair, row).Take());
   return nests;
@@ -154,7 +154,7 @@ std::string AllAxes(const LeafPair& pair, const Shape& array) {
 }
 
 NestsOfLeaf WholeMember(const LeafPair& pair) {
-  return NestsOf(pair, {{AllAxes(pair, pair.Result()), AllAxes(pair, pair.Operand())}});
+  return NestsOfRows(pair, {{AllAxes(pair, pair.Result()), AllAxes(pair, pair.Operand())}});
 }
 
 // Row p and column q are those of the triangle; of the other one, without the diagonal.
@@ -168,7 +168,7 @@ IndexOrder InOtherTriangle(char uplo, char p, char q) {
 NestsOfLeaf TriangleOfMember(const LeafPair& pair) {
   const char uplo = TriangleOf(pair.call);
   if (!IsOneOf(uplo, "LU") || !pair.IsSquare(pair.Operand())) return std::nullopt;
-  return NestsOf(pair, {{AllAxes(pair, pair.Result()), "pq", {InTriangle(uplo, 'p', 'q')}}});
+  return NestsOfRows(pair, {{AllAxes(pair, pair.Result()), "pq", {InTriangle(uplo, 'p', 'q')}}});
 }
 
 NestsOfLeaf Potrf(const LeafPair& pair) {
@@ -180,7 +180,7 @@ NestsOfLeaf Potrf(const LeafPair& pair) {
     return std::nullopt;
   }
   LoopNests nests = CholeskyTriangle(pair.Result(), matrix, uplo == 'L');
-  nests.append(NestsOf(pair, {{"ij", "ij", {InOtherTriangle(uplo, 'i', 'j')}}}));
+  nests.append(NestsOfRows(pair, {{"ij", "ij", {InOtherTriangle(uplo, 'i', 'j')}}}));
   return nests;
 }
 
@@ -210,10 +210,10 @@ NestsOfLeaf FactorsByColumns(const LeafPair& pair, int64_t steps, std::vector<In
   const Interval in_steps = Interval::OfSize(steps);
   if (pair.leaf == 1) {
     if (pair.Rank(pair.Result()) != 1) return std::nullopt;
-    return NestsOf(pair, {{"k", "pq", {{'q', 'k'}}, {{'k', in_steps}, {'q', in_steps}}}});
+    return NestsOfRows(pair, {{"k", "pq", {{'q', 'k'}}, {{'k', in_steps}, {'q', in_steps}}}});
   }
   if (pair.Result().dimensions() != pair.Operand().dimensions()) return std::nullopt;
-  return NestsOf(pair, {{"ij", "pj"}, {"ij", "pq", std::move(up_to), {{'q', in_steps}}}});
+  return NestsOfRows(pair, {{"ij", "pj"}, {"ij", "pq", std::move(up_to), {{'q', in_steps}}}});
 }
 
 NestsOfLeaf Getrf(const LeafPair& pair) {
@@ -221,7 +221,7 @@ NestsOfLeaf Getrf(const LeafPair& pair) {
   const int64_t n = pair.Size(pair.Operand(), 1);
   if (pair.leaf < 2) return FactorsByColumns(pair, std::min(m - 1, n), {{'q', 'i'}});
   if (pair.leaf > 2 || pair.Rank(pair.Result()) != 0) return std::nullopt;
-  return NestsOf(pair, {{"", "pq", {}, {{'q', Interval::OfSize(std::min(m, n))}}}});
+  return NestsOfRows(pair, {{"", "pq", {}, {{'q', Interval::OfSize(std::min(m, n))}}}});
 }
 
 // Whether a single real row is left as it is, as by LAPACK's own routines; others do not say so.
@@ -264,14 +264,14 @@ NestsOfLeaf Gtsv(const LeafPair& pair) {
                            Interval::OfSize(n - 1)};
   if (pair.leaf == kSolution) {
     if (pair.Result().dimensions() != right.dimensions()) return std::nullopt;
-    if (pair.operand == kSolution) return NestsOf(pair, {{"ic", "pc"}});
-    return NestsOf(pair, {{"ic", "p", {}, {{'p', given[pair.operand]}}}});
+    if (pair.operand == kSolution) return NestsOfRows(pair, {{"ic", "pc"}});
+    return NestsOfRows(pair, {{"ic", "p", {}, {{'p', given[pair.operand]}}}});
   }
   if (pair.leaf == kStatus && pair.Rank(pair.Result()) != 0) return std::nullopt;
   // The status says where the triangle has a zero.
   if (pair.operand == kSolution) return LoopNests();
   const std::pair<char, Interval> read = {'p', given[pair.operand]};
-  if (pair.leaf == kStatus) return NestsOf(pair, {{"", "p", {}, {read}}});
+  if (pair.leaf == kStatus) return NestsOfRows(pair, {{"", "p", {}, {read}}});
   // Element k reads elements p <= k + ahead.
   constexpr int64_t kAhead[][3] = {{0, -1, -2}, {1, 0, -1}, {1, 1, 0}};
   const std::vector<IndexOrder> up_to = {{'p', 'k', -kAhead[pair.leaf][pair.operand]}};
@@ -284,7 +284,7 @@ NestsOfLeaf Gtsv(const LeafPair& pair) {
     if (n > 1) stays(Interval::Point(n - 1));
   }
   if (pair.leaf == kUpper && pair.operand == kUpper) stays(Interval::Point(n - 1));
-  return NestsOf(pair, rows);
+  return NestsOfRows(pair, rows);
 }
 
 NestsOfLeaf Orgqr(const LeafPair& pair) {
@@ -295,7 +295,7 @@ NestsOfLeaf Orgqr(const LeafPair& pair) {
   if (pair.leaf > 0) return LoopNests();
   if (pair.Result().dimensions() != matrix.dimensions()) return std::nullopt;
   if (reflections == 0) return LoopNests();
-  if (pair.operand == 1) return NestsOf(pair, {{"ij", "q", {{'q', 'j'}}}});
+  if (pair.operand == 1) return NestsOfRows(pair, {{"ij", "q", {{'q', 'j'}}}});
   const Interval first = Interval::Point(0);
   const Interval later = Interval::AtLeast(1);
   // The columns that one reflection alone changes.
@@ -308,7 +308,7 @@ NestsOfLeaf Orgqr(const LeafPair& pair) {
                     {{'q', 'p', 1}, {'q', 'j'}},
                     {{'j', later}, {'q', Interval::OfSize(reflections)}}});
   }
-  return NestsOf(pair, rows);
+  return NestsOfRows(pair, rows);
 }
 
 // Every element of a box of the result reads every element of a box of the operand.
@@ -338,15 +338,15 @@ NestsOfLeaf Gehrd(const LeafPair& pair) {
       return std::nullopt;
     }
     const Interval factors = Interval::OfSize(reflections);
-    return NestsOf(pair, {BoxReadsBox({factors.Intersect(first)}, {later, first}),
-                          BoxReadsBox({factors.Intersect(later)}, {later, all})});
+    return NestsOfRows(pair, {BoxReadsBox({factors.Intersect(first)}, {later, first}),
+                              BoxReadsBox({factors.Intersect(later)}, {later, all})});
   }
   if (pair.Result().dimensions() != matrix.dimensions()) return std::nullopt;
-  if (reflections == 0) return NestsOf(pair, {{"ij", "ij"}});
+  if (reflections == 0) return NestsOfRows(pair, {{"ij", "ij"}});
   // The columns of row 0 that reflection 0 alone changes, and those that others change too.
   const Interval of_one = reflections == 1 ? later : Interval::Point(1);
   const Interval of_several = Interval::Closed(of_one.upper() + 1, n - 1);
-  return NestsOf(
+  return NestsOfRows(
       pair,
       {BoxReadsBox({first, first}, {first, first}), BoxReadsBox({first, later}, {first, later}),
        BoxReadsBox({first, of_one}, {later, first}), BoxReadsBox({first, of_several}, {later, all}),
@@ -379,17 +379,18 @@ NestsOfLeaf Sytrd(const LeafPair& pair) {
   const IndexOrder triangle = InTriangle(uplo, 'p', 'q');
   if (pair.leaf == kBeside || pair.leaf == kFactors) {
     const int64_t last = (pair.leaf == kBeside ? n - 1 : reflections) - 1;
-    return NestsOf(pair, {BoxReadsBox({at(0, std::min<int64_t>(0, last), n - 1)}, {later, first}),
-                          BoxReadsBox({at(1, last, n - 1)}, {later, all}, {triangle})});
+    return NestsOfRows(pair,
+                       {BoxReadsBox({at(0, std::min<int64_t>(0, last), n - 1)}, {later, first}),
+                        BoxReadsBox({at(1, last, n - 1)}, {later, all}, {triangle})});
   }
   if (pair.leaf == kDiagonal) {
     // Without reflections there is at most one more element.
-    return NestsOf(pair, {BoxReadsBox({first}, {first, first}),
-                          reflections == 0 ? BoxReadsBox({later}, {later, later})
-                                           : BoxReadsBox({later}, {later, all}, {triangle})});
+    return NestsOfRows(pair, {BoxReadsBox({first}, {first, first}),
+                              reflections == 0 ? BoxReadsBox({later}, {later, later})
+                                               : BoxReadsBox({later}, {later, all}, {triangle})});
   }
-  if (reflections == 0) return NestsOf(pair, {{"ij", "ij"}});
-  return NestsOf(
+  if (reflections == 0) return NestsOfRows(pair, {{"ij", "ij"}});
+  return NestsOfRows(
       pair, {{"ij", "ij", {InOtherTriangle(uplo, 'i', 'j')}},
              BoxReadsBox({first, first}, {first, first}),
              BoxReadsBox({later, first}, {later, first}),
