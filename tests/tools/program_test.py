@@ -535,7 +535,8 @@ class CommandLines(Program):
                             message="--broadcast says how")
         self.assert_refused("--map=-", "--broadcast", "f32[2]", message="--broadcast says how")
         self.assert_refused("--broadcast", "f32[2]", "--map=-", message="--broadcast says how")
-        self.assert_refused("--broadcast", "--emit=mlir", "f32[2]", message="--emit=mlir: the value")
+        self.assert_refused("--broadcast", "--emit=mlir", "f32[2]", message="--emit=mlir prints the ENTRY")
+        self.assert_refused("--broadcast", "--emit=llvm", "f32[2]", message="--emit=llvm: the value")
         self.assert_refused("--emit=promoted-hlo", "a.hlo", message="--emit=promoted-hlo prints")
 
     def test_tile_sizes_have_to_fit_something_that_is_selected(self):

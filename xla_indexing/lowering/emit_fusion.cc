@@ -286,13 +286,15 @@ class FusionEmitter {
     shape.ClearLayout();
     const absl::StatusOr<mlir::MemRefType> type = MemoryType(shape, context_);
     if (!type.ok()) return type.status();
+    if (literal->IsElided()) return absl::InvalidArgumentError("the values are elided");
+    const bool is_splat = literal->IsSplat() && literal->ElementCount() > 0;
+    const int64_t count = is_splat ? 1 : literal->ElementCount();
     std::vector<mlir::Attribute> elements;
-    for (int64_t i = 0; i < literal->ElementCount(); ++i) {
+    for (int64_t i = 0; i < count; ++i) {
       const auto element = internal::MlirElement(*literal, i, context_);
       if (!element.ok()) return element.status();
       elements.push_back(*element);
     }
-    if (literal->IsElided()) return absl::InvalidArgumentError("the values are elided");
     const auto values = mlir::DenseElementsAttr::get(
         mlir::RankedTensorType::get(type->getShape(), type->getElementType()), elements);
     const std::string name = absl::StrCat("constant_", constant_count_++);

@@ -120,8 +120,8 @@ struct ValueOrigins::OfOperands {
   }
 
   static Origins Union(const Origins& a, const Origins& b) {
-    return {a.fixed || b.fixed, a.zero || b.zero, a.infinite || b.infinite, a.data || b.data,
-            a.given || b.given, a.scalar || b.scalar};
+    return {a.fixed || b.fixed, a.zero || b.zero,   a.infinite || b.infinite,
+            a.data || b.data,   a.given || b.given, a.scalar || b.scalar};
   }
   const Origins& Of(int64_t i) const {
     return before[static_cast<size_t>(instruction.operand(i)->index_in_computation())];

@@ -579,9 +579,10 @@ absl::Status CheckRewriteLine(const CommandLine& line) {
 }
 
 absl::Status CheckEmitMlirLine(const CommandLine& line) {
-  if (AsksForHlo(line) || line.queries.Any() || line.format != OutputFormat::kText ||
-      line.assume != AssumeMode::kAuto || line.report || line.explain || line.keep_variables ||
-      line.compare || !line.map_file.empty() || !line.picture_file.empty()) {
+  if (AsksForHlo(line) || line.broadcast || line.queries.Any() ||
+      line.format != OutputFormat::kText || line.assume != AssumeMode::kAuto || line.report ||
+      line.explain || line.keep_variables || line.compare || !line.map_file.empty() ||
+      !line.picture_file.empty()) {
     return absl::InvalidArgumentError(
         "--emit=mlir prints the ENTRY of each module; no other flag goes with it");
   }
@@ -594,7 +595,7 @@ absl::Status CheckLine(CommandLine* line) {
     line->action = CommandLine::Action::kExplain;
     return CheckExplainLine(*line);
   }
-  if (line->broadcast) {
+  if (line->broadcast && line->emit != EmitMode::kMlir) {
     line->action = CommandLine::Action::kBroadcast;
     line->shapes.swap(line->files);
     return CheckBroadcastLine(*line);
