@@ -97,16 +97,16 @@ class InBrowser(unittest.TestCase):
         cls.playwright.stop()
         cls.directory.cleanup()
 
-    def report(self, hlo):
+    def report(self, hlo, *flags):
         """The page of an HLO file."""
         hlo = pathlib.Path(hlo)
-        if hlo not in self.reports:
+        if (hlo, flags) not in self.reports:
             page = pathlib.Path(self.directory.name) / f"{len(self.reports)}.html"
-            subprocess.run([PRINT_INDEXING, "--assume=unfused", f"--report={page}", str(hlo)], check=True, timeout=120)
-            self.reports[hlo] = page
-        return self.reports[hlo]
+            subprocess.run([PRINT_INDEXING, "--assume=unfused", f"--report={page}", *flags, str(hlo)], check=True, timeout=120)
+            self.reports[hlo, flags] = page
+        return self.reports[hlo, flags]
 
-    def open(self, hlo, fragment="", width=1366, height=768, scheme="light"):
+    def open(self, hlo, fragment="", width=1366, height=768, scheme="light", flags=()):
         context = self.browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
         page = context.new_page()
         self.problems, self.requests = [], []
@@ -117,8 +117,8 @@ class InBrowser(unittest.TestCase):
         page.on("dialog", lambda dialog: self.problems.append(dialog.message))
         page.on("request", lambda request: self.requests.append(request.url))
         started = time.monotonic()
-        page.goto(f"file://{self.report(hlo)}{fragment}")
-        page.wait_for_selector("tr[data-kernel]")
+        page.goto(f"file://{self.report(hlo, *flags)}{fragment}")
+        page.wait_for_selector("[role=tablist]")
         self.seconds = time.monotonic() - started
         self.addCleanup(context.close)
         return page
@@ -571,6 +571,23 @@ class Page(InBrowser):
                 page.click(f"[role=tab]:has-text('{part}')")
                 self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width)
                 self.keep(page, f"groups_{width}_{part.lower().replace(' ', '_')}")
+
+    def test_the_path_of_a_dependence(self):
+        """Element 0 of r[1:3] of the reverse r of 4 elements is element 1 of r, and that element 2 of p."""
+        hlo = pathlib.Path(self.directory.name) / "path.hlo"
+        hlo.write_text("ENTRY e {\n  p = f32[4] parameter(0)\n  r = f32[4] reverse(p), dimensions={0}, "
+                       "metadata={op_name=\"jit(f)/<b>rev</b>\" source_file=\"f.py\" source_line=3}\n"
+                       "  ROOT s = f32[2] slice(r), slice={[1:3]}\n}\n")
+        page = self.open(hlo, flags=("--explain", "--output_element=0", "--operand_element=2"))
+        boxes = page.locator(".chain li")
+        self.assertEqual([text.split(" ")[0] for text in boxes.all_text_contents()], ["s[0]", "r[1]", "p[2]"])
+        self.assertEqual(boxes.nth(1).text_content(), "r[1] reversejit(f)/<b>rev</b>f.py:3")
+        for width in (390, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width)
+            self.keep(page, f"path_{width}")
+        page = self.open(hlo, flags=("--explain", "--output_element=0", "--operand_element=3"))
+        self.assertIn("does not depend", page.locator("#part").text_content())
 
     def test_three_thousand_fusions(self):
         """All differ; the page stays under 20 MB."""

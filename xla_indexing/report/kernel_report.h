@@ -63,6 +63,7 @@
 #include "xla_indexing/gpu/coalescing.h"
 #include "xla_indexing/gpu/threads/emitter.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/query/explain/explain_dependence.h"
 #include "xla_indexing/report/machine.h"
 
 namespace xla_indexing {
@@ -274,6 +275,8 @@ struct ModuleReport {
   std::vector<NamedTotals> by_loop;    // outermost loops, and what is outside of them
   std::vector<NamedTotals> by_module;  // of the model
   std::vector<NamedTotals> by_source;
+  // Why an element of the module's result depends on one of an argument, if that is asked for.
+  std::optional<DependenceReport> path;
 
   const KernelAnalysis& AnalysisOf(const KernelRow& row) const { return analyses[row.analysis]; }
 };

@@ -144,7 +144,8 @@ Why an element of the result depends on an element of a parameter
   --explain --output_element=I,.. --operand_element=I,.. FILE
                          a shortest chain of instructions through which the ENTRY, or
                          --computation=NAME, reads it: of leaf --output_id=N of the result, and of
-                         leaf --operand_leaf=N of parameter --operand_id=N (default: 0)
+                         leaf --operand_leaf=N of parameter --operand_id=N (default: 0).
+                         With --report=FILE.html the page shows it
 
 Without HLO
   --map=FILE             reads indexing maps, one a line ('-' reads standard input), and prints each

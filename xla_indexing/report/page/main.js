@@ -4,7 +4,7 @@ import {readAddress, writeAddress} from './address.js';
 import {el} from './dom.js';
 import {kernelView} from './kernel_view.js';
 import {bytesText, timeText} from './numbers.js';
-import {findingsTable, sumsTable} from './sums.js';
+import {findingsTable, pathPart, sumsTable} from './sums.js';
 import {kernelTable} from './table.js';
 
 /** The reports that the page holds, one a line. @returns {any[]} */
@@ -41,6 +41,7 @@ function totalsOf(report) {
  */
 function sideParts(report, kernels, onChoose) {
   const parts = [
+    ...(report.path ? [{name: 'Path', make: () => pathPart(report.path)}] : []),
     {name: 'Kernels', make: () => kernels},
     {name: 'What is wrong', make: () => findingsTable(report, onChoose)},
     {name: 'Modules', make: () => sumsTable(report, 'by_module')},

@@ -1,4 +1,5 @@
-// The tabs beside the kernels: what is wrong, and sums by module of the model, by source and by loop.
+// The tabs beside the kernels: what is wrong, sums by module of the model, by source and by loop, and the path of a
+// dependence.
 
 import {cut, el} from './dom.js';
 import {bytesText, isLarge, movedText, shareText, timeText, wastedText} from './numbers.js';
@@ -61,3 +62,26 @@ export function findingsTable(report, onChoose) {
 
 /** The first kernel of a group and how many there are. @param {any} group */
 export const nameOf = (group) => cut(group.name.slice(group.name.indexOf('/') + 1), 80) + (group.totals.kernels > 1 ? ` ×${group.totals.kernels}` : '');
+
+const ANSWERS = {yes: 'The element depends on the last one', no: 'The element does not depend on it', undecided: 'That is not decided'};
+
+/** The elements on the way from a result to an argument, as boxes with arrows. @param {any} path */
+export function pathPart(path) {
+  const answer = ANSWERS[/** @type {'yes' | 'no' | 'undecided'} */ (path.answer)];
+  const box = (/** @type {any} */ step) => {
+    const places = [
+      step.op_name,
+      step.source_file === '' ? '' : `${step.source_file}:${step.source_line}`,
+      step.iterations.length > 0 ? `in iteration ${step.iterations.join(', ')}` : '',
+      step.repeats > 1 ? `and in ${step.repeats - 1} before it` : '',
+      step.runtime_values.length > 0 ? `where ${step.runtime_values.map((/** @type {any} */ v) => `${v.name} is ${v.value}`).join(', ')}` : '',
+      step.reason === '' ? '' : `perhaps: ${step.reason}`,
+    ];
+    return el('li', {className: step.reason === '' ? '' : 'open'},
+      el('code', {}, `${cut(step.instruction, 80)}[${step.element.join(', ')}]`), ` ${step.opcode}`,
+      ...places.filter((text) => text !== '').map((text) => el('div', {className: 'note'}, cut(text, 300))));
+  };
+  return el('div', {className: 'scroll'},
+    el('p', {className: 'what'}, `${answer}${path.reason === '' ? '' : `: ${path.reason}`}.`),
+    el('ol', {className: 'chain'}, ...path.steps.map(box)));
+}

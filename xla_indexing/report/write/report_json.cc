@@ -5,9 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/query/explain/explain_dependence.h"
+#include "xla_indexing/report/kernel_report.h"
 #include "xla_indexing/report/write/drawing_json.h"
 
 namespace xla_indexing {
@@ -26,6 +30,11 @@ class JsonFields {
   void Texts(absl::string_view key, const std::vector<std::string>& values) {
     json_.attributeArray(llvm::StringRef(key.data(), key.size()), [&] {
       for (const std::string& value : values) json_.value(JsonText(value));
+    });
+  }
+  void Integers(absl::string_view key, const std::vector<int64_t>& values) {
+    json_.attributeArray(llvm::StringRef(key.data(), key.size()), [&] {
+      for (const int64_t value : values) json_.value(value);
     });
   }
   void Integer(absl::string_view key, int64_t value) {
@@ -240,41 +249,99 @@ void WriteGroup(const KernelGroup& group, llvm::json::OStream* json) {
   });
 }
 
-}  // namespace
+void WriteStep(const DependenceStep& step, llvm::json::OStream* json) {
+  json->object([&] {
+    JsonFields fields(json);
+    fields.Text("instruction", step.instruction);
+    fields.Text("opcode", step.opcode);
+    fields.Text("computation", step.computation);
+    fields.Integer("leaf", step.leaf);
+    fields.Integers("element", step.element);
+    fields.Integers("iterations", step.iterations);
+    fields.Integer("repeats", step.repeats);
+    fields.Text("op_name", step.op_name);
+    fields.Text("source_file", step.source_file);
+    fields.Integer("source_line", step.source_line);
+    fields.Text("reason", step.reason);
+    json->attributeArray("runtime_values", [&] {
+      for (const auto& [name, value] : step.runtime_values) {
+        json->object([&] {
+          JsonFields runtime(json);
+          runtime.Text("name", name);
+          runtime.Integer("value", value);
+        });
+      }
+    });
+  });
+}
 
-std::string ReportJson(const ModuleReport& report) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  llvm::json::OStream json(stream);
-  json.object([&] {
-    JsonFields fields(&json);
+void WriteDependence(const DependenceReport& report, llvm::json::OStream* json) {
+  json->object([&] {
+    JsonFields fields(json);
+    fields.Text("answer", report.answer == Answer::kYes  ? "yes"
+                          : report.answer == Answer::kNo ? "no"
+                                                         : "undecided");
+    fields.Text("reason", report.reason);
+    fields.Bool("depends_on_values", report.depends_on_values);
+    json->attributeArray("steps", [&] {
+      for (const DependenceStep& step : report.steps) WriteStep(step, json);
+    });
+  });
+}
+
+void WriteReport(const ModuleReport& report, llvm::json::OStream* json) {
+  json->object([&] {
+    JsonFields fields(json);
     fields.Text("module", report.module);
     fields.Integer("sector_bytes", report.sector_bytes);
     fields.Integer("warp_size", report.warp_size);
     fields.Text("machine", report.machine->name);
     fields.Text("platform", report.platform);
     fields.Texts("about", report.about);
-    json.attributeObject("totals", [&] {
+    json->attributeObject("totals", [&] {
       fields.Integer("distinct_kernels", report.totals.distinct_kernels);
       fields.Integer("loops", report.totals.loops);
-      WriteTotals(report.totals, &json);
+      WriteTotals(report.totals, json);
     });
-    json.attributeArray("groups", [&] {
-      for (const KernelGroup& group : report.groups) WriteGroup(group, &json);
+    json->attributeArray("groups", [&] {
+      for (const KernelGroup& group : report.groups) WriteGroup(group, json);
     });
-    WriteSums("by_loop", report.by_loop, &json);
-    WriteSums("by_module", report.by_module, &json);
-    WriteSums("by_source", report.by_source, &json);
-    json.attributeArray("kernels", [&] {
-      for (const KernelRow& row : report.rows) WriteRow(row, &json);
+    WriteSums("by_loop", report.by_loop, json);
+    WriteSums("by_module", report.by_module, json);
+    WriteSums("by_source", report.by_source, json);
+    if (report.path) {
+      json->attributeBegin("path");
+      WriteDependence(*report.path, json);
+      json->attributeEnd();
+    }
+    json->attributeArray("kernels", [&] {
+      for (const KernelRow& row : report.rows) WriteRow(row, json);
     });
-    json.attributeArray("analyses", [&] {
-      for (const KernelAnalysis& analysis : report.analyses) WriteAnalysis(report, analysis, &json);
+    json->attributeArray("analyses", [&] {
+      for (const KernelAnalysis& analysis : report.analyses) WriteAnalysis(report, analysis, json);
     });
   });
+}
+
+// What `write` writes, and a line feed.
+std::string JsonLine(absl::FunctionRef<void(llvm::json::OStream&)> write) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::json::OStream json(stream);
+  write(json);
   stream << "\n";
   stream.flush();
   return text;
+}
+
+}  // namespace
+
+std::string DependenceJson(const DependenceReport& report) {
+  return JsonLine([&](llvm::json::OStream& json) { WriteDependence(report, &json); });
+}
+
+std::string ReportJson(const ModuleReport& report) {
+  return JsonLine([&](llvm::json::OStream& json) { WriteReport(report, &json); });
 }
 
 }  // namespace xla_indexing

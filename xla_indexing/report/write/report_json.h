@@ -7,12 +7,16 @@
 
 #include <string>
 
+#include "xla_indexing/query/explain/explain_dependence.h"
 #include "xla_indexing/report/kernel_report.h"
 
 namespace xla_indexing {
 
 // Ends in a line feed.
 std::string ReportJson(const ModuleReport& report);
+
+// The object that a report has as `path`, by itself; ends in a line feed.
+std::string DependenceJson(const DependenceReport& report);
 
 }  // namespace xla_indexing
 

@@ -440,7 +440,7 @@ absl::Status CheckExplainLine(const CommandLine& line) {
     return absl::InvalidArgumentError(
         "--output_element and --operand_element go together, with --explain; of the other flags "
         "only --computation, --output_id, --operand_id, --operand_leaf, --exact, --dependence, "
-        "--assume_finite, --format and --jobs go with them");
+        "--assume_finite, --format, --jobs and --report=FILE go with them");
   }
   if (line.files.size() == 1) return absl::OkStatus();
   return absl::InvalidArgumentError("--explain takes one FILE");
@@ -478,6 +478,18 @@ absl::Status CheckReportLine(const CommandLine& line) {
   }
   if (line.files.empty()) return absl::InvalidArgumentError("no FILE is given");
   return line.launch.options.Verify();
+}
+
+absl::Status CheckReportWithPathLine(const CommandLine& line) {
+  CommandLine without_path = line;
+  without_path.output_id.reset();
+  without_path.operand_id.reset();
+  without_path.explain = without_path.exact = without_path.dependence = false;
+  if (line.computation || line.report_file.empty()) {
+    return absl::InvalidArgumentError(
+        "--explain with --report=FILE is of elements of the ENTRY's result; the path is in FILE");
+  }
+  return CheckReportLine(without_path);
 }
 
 // Whether the options and the thread map of the command line are any.
@@ -593,7 +605,10 @@ absl::Status CheckEmitMlirLine(const CommandLine& line) {
 absl::Status CheckLine(CommandLine* line) {
   if (line->output_element || line->operand_element || line->operand_leaf) {
     line->action = CommandLine::Action::kExplain;
-    return CheckExplainLine(*line);
+    const absl::Status status = CheckExplainLine(*line);
+    if (!status.ok() || !line->report) return status;
+    line->action = CommandLine::Action::kReport;
+    return CheckReportWithPathLine(*line);
   }
   if (line->broadcast && line->emit != EmitMode::kMlir) {
     line->action = CommandLine::Action::kBroadcast;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/gpu/fusing/fuse_like_xla.h"
+#include "xla_indexing/query/explain/explain_dependence.h"
 #include "xla_indexing/report/analysis/report_kernels.h"
 #include "xla_indexing/report/kernel_report.h"
 #include "xla_indexing/report/write/report_json.h"
@@ -22,6 +24,7 @@
 #include "xla_indexing/report/write/report_text.h"
 #include "xla_indexing/tools/input/files.h"
 #include "xla_indexing/tools/input/read_modules.h"
+#include "xla_indexing/tools/modes/explain_mode.h"
 
 namespace xla_indexing {
 namespace {
@@ -107,6 +110,15 @@ int PrintReport(const CommandLine& line) {
     for (ReadModule& read : ReadModules(*std::move(source))) {
       for (const std::string& error : read.errors) report_error(error);
       if (read.module == nullptr) continue;
+      std::optional<DependenceReport> path;
+      if (line.output_element) {
+        absl::StatusOr<DependenceReport> found = Explain(*read.module->entry_computation(), line);
+        if (!found.ok()) {
+          report_error(absl::StrCat(file, ": error: ", found.status().message()));
+          continue;
+        }
+        path = *std::move(found);
+      }
       std::string note;
       if (absl::Status status = FuseIfAssumed(line.assume, &read.module, &note); !status.ok()) {
         report_error(absl::StrCat(file, ": error: ", status.message()));
@@ -117,6 +129,7 @@ int PrintReport(const CommandLine& line) {
         report_error(absl::StrCat(file, ": error: ", report.status().message()));
         continue;
       }
+      report->path = std::move(path);
       if (!note.empty()) report->about.insert(report->about.begin(), std::move(note));
       if (line.report_file.empty()) {
         WriteOutput(ReportText(*report, text_options));
