@@ -64,6 +64,7 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   ops/answers/parts/replica_map.h
   ops/answers/parts/runtime_var_indexing.h
   ops/answers/parts/value_function.h
+  ops/decisions/argument_values.h
   ops/implicit_broadcast.h
   ops/rules/custom_calls/custom_call_registry.h
   fusion/fusion_view.h

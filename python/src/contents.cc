@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,8 +16,11 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "python/src/arrays.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/map/expr/map_program.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/decisions/argument_values.h"
 
 namespace xla_indexing::python {
 
@@ -303,6 +307,54 @@ nb::typed<nb::tuple, Vector, Matrix> ReadsWithContents(const Entry& entry,
   const size_t count = rows.size();
   return nb::make_tuple(ToArray<Vector>(std::move(rows), {count}),
                         ToArray<Matrix>(std::move(elements), {count, num_results}));
+}
+
+namespace {
+
+// int64; None if an element does not fit.
+nb::object ToNumpy(const Literal& literal) {
+  std::vector<int64_t> values;
+  values.reserve(static_cast<size_t>(literal.shape().ElementCount().value_or(0)));
+  for (int64_t i = 0; i < literal.shape().ElementCount().value_or(0); ++i) {
+    const std::optional<int64_t> value = literal.IntegerAt(i);
+    if (!value) return nb::none();
+    values.push_back(*value);
+  }
+  const size_t count = values.size();
+  nb::list sizes;
+  for (const int64_t size : literal.shape().dimensions()) sizes.append(size);
+  return nb::cast(ToArray<Vector>(std::move(values), {count})).attr("reshape")(nb::tuple(sizes));
+}
+
+}  // namespace
+
+nb::dict ContentsFromArguments(const Entry& entry, absl::Span<const OperandMap> maps,
+                               const nb::list& arguments) {
+  const Subject& subject = entry.indexing.subject;
+  const HloComputation& computation = *subject.Operands()[entry.Get().operand]->parent();
+  std::vector<std::shared_ptr<const Literal>> literals(computation.parameters().size());
+  for (size_t i = 0; i < std::min(literals.size(), nb::len(arguments)); ++i) {
+    if (arguments[i].is_none()) continue;
+    const HloInstruction& parameter = *computation.parameters()[i];
+    const IntegerArray values = ToIntegers(arguments[i], std::string(parameter.name()).c_str());
+    literals[i] = std::make_shared<const Literal>(
+        Literal::Integers(parameter.shape().element_type(), parameter.shape().dimensions(),
+                          absl::MakeConstSpan(values.data(), values.size())));
+  }
+  ArgumentValues values = ValueOf(ArgumentValues::Create(computation, std::move(literals)));
+  nb::dict contents;
+  for (const OperandMap& map : maps) {
+    for (size_t i = 0; i < map.indexing().bindings().size(); ++i) {
+      const RuntimeVarIndexing& binding = map.indexing().bindings()[i];
+      const Literal* array = Locked(*subject.state->context, [&] {
+        return values.ArrayOf(binding, &subject.state->context->mlir);
+      });
+      if (array == nullptr) continue;
+      const nb::object known = ToNumpy(*array);
+      if (!known.is_none()) contents[ToText(SourceOf(map, static_cast<int>(i)))] = known;
+    }
+  }
+  return contents;
 }
 
 }  // namespace xla_indexing::python

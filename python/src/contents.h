@@ -32,6 +32,11 @@ nb::typed<nb::tuple, Vector, Matrix> ReadsWithContents(const Entry& entry,
                                                        nb::handle indices, const nb::dict& contents,
                                                        int64_t max_points);
 
+// The arrays that runtime variables of the maps are read from, by their source, as far as they are computed from
+// these: one for each parameter, integers of its shape, or None.
+nb::dict ContentsFromArguments(const Entry& entry, absl::Span<const OperandMap> maps,
+                               const nb::list& arguments);
+
 }  // namespace xla_indexing::python
 
 #endif  // PYTHON_SRC_CONTENTS_H_

@@ -307,7 +307,7 @@ the reverse. Arrays ("leaves") are numbered depth first where a shape is a tuple
 Row `rows[i]` of `indices` leads to `elements[i]`; pairs are sorted, and each is there once. `contents` has the
 arrays that the program computes and that runtime variables are read from, by their `source`. What a loop
 computes has the iterations as its first dimension. Of what is not there `arguments` are the arrays of parameters, by
-the name of the argument or parameter, from which integers are computed here as the program does, outside of loops.
+the name of the argument or parameter, from which integers are computed here as the program does.
 With `unknown` "any" a map of which a value is still not known leads to every element that it could, for proofs.
 
     >>> m = xi.load("ENTRY e { p = f32[9,2] parameter(0)  i = s32[3,1] parameter(1)  ROOT g = f32[3,2] gather(p, i),"
@@ -322,6 +322,14 @@ With `unknown` "any" a map of which a value is still not known leads to every el
 Error where indices are not those of elements, where an array is missing, has another shape, or lacks an element
 that is read, and for more than `max_points` points.
 )doc")
+      .def(
+          "_contents_from",
+          [](const Entry& self, const nb::list& arguments) {
+            return ContentsFromArguments(self, MapsOf(self), arguments);
+          },
+          "arguments"_a,
+          nb::sig("def _contents_from(self, arguments: list[typing.Any]) -> dict[str, "
+                  "numpy.typing.NDArray[numpy.int64]]"))
       .def("rows", &RowsOf, "A dict for each map.", nb::sig(kRowsSignature))
       .def(
           "__reduce__",

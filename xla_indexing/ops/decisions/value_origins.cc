@@ -148,6 +148,7 @@ ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
   const HloOpcode opcode = instruction.opcode();
   switch (opcode) {
     case HloOpcode::kParameter:
+      if (ArgumentFor(instruction) != nullptr) return {true, true, true, false, false};
       return OriginsOfParameter(instruction, instruction.shape().IsTuple() ? -1 : 0);
     case HloOpcode::kGetTupleElement:
       if (instruction.operand(0)->opcode() == HloOpcode::kParameter &&
@@ -390,8 +391,17 @@ const Literal* ValueOrigins::KnownArray(const HloInstruction& instruction, int64
                                                     : nullptr;
 }
 
+std::shared_ptr<const Literal> ValueOrigins::ArgumentFor(const HloInstruction& parameter) const {
+  const auto number = static_cast<size_t>(parameter.parameter_number());
+  const bool is_given = parameter.parent() == given_to_ && number < arguments_.size();
+  return is_given ? arguments_[number] : nullptr;
+}
+
 KnownLeaves ValueOrigins::ArraysPassed(const HloInstruction& parameter, const CallPath& path,
                                        mlir::MLIRContext* context) {
+  if (path.empty() && parameter.parent() == given_to_ && parameter.shape().IsArray()) {
+    return {ArgumentFor(parameter)};
+  }
   KnownLeaves leaves(static_cast<size_t>(parameter.shape().LeafCount()));
   if (!path.empty()) {
     const HloInstruction& caller = *path.back();
@@ -433,7 +443,9 @@ const KnownLeaves& ValueOrigins::ArraysOf(const HloInstruction& instruction, con
     if (!is_followed) continue;
     pending.insert(pending.end(), next->operands().begin(), next->operands().end());
   }
-  ArrayEvaluator evaluator(context, &steps_of_arrays_);
+  const int64_t max_elements =
+      given_to_ == nullptr ? ArrayEvaluator::kMaxElements : kMaxStepsFromArguments;
+  ArrayEvaluator evaluator(context, &steps_of_arrays_, max_elements);
   for (const auto& [position, each] : needed) {
     KnownLeaves leaves(static_cast<size_t>(each->shape().LeafCount()));
     if (each->opcode() == HloOpcode::kParameter) {

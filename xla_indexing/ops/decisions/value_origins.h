@@ -33,6 +33,15 @@ class ValueOrigins {
  public:
   explicit ValueOrigins(Dependence dependence) : dependence_(dependence) {}
 
+  // Arrays that are given for parameters of a computation, by number, of which null ones are not known; before
+  // anything is asked. They may be large, as may be what is computed from them.
+  void SetArguments(const HloComputation& computation,
+                    std::vector<std::shared_ptr<const Literal>> arguments) {
+    given_to_ = &computation;
+    arguments_ = std::move(arguments);
+    steps_of_arrays_ = StepBudget(kMaxStepsFromArguments);
+  }
+
   Dependence dependence() const { return dependence_; }
 
   // Whether the module may fix some elements, or a caller whose operands are looked at.
@@ -103,7 +112,13 @@ class ValueOrigins {
   KnownLeaves ArraysPassed(const HloInstruction& parameter, const CallPath& path,
                            mlir::MLIRContext* context);
 
+  static constexpr int64_t kMaxStepsFromArguments = int64_t{1} << 27;
+  // The array that is given for a parameter; null if there is none.
+  std::shared_ptr<const Literal> ArgumentFor(const HloInstruction& parameter) const;
+
   Dependence dependence_;
+  const HloComputation* given_to_ = nullptr;
+  std::vector<std::shared_ptr<const Literal>> arguments_;
   const HloModule* module_ = nullptr;  // of these callers
   absl::flat_hash_map<const HloComputation*, std::vector<const HloInstruction*>> callers_;
   absl::flat_hash_map<const HloInstruction*, std::vector<bool>> passed_through_;

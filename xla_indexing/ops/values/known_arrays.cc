@@ -32,19 +32,18 @@ using Pairs = absl::FunctionRef<bool(int64_t from, int64_t to)>;
 
 constexpr int kMaxCallDepth = 32;
 
-int64_t ElementsOf(const Shape& array) {
-  int64_t count = 1;
-  for (const int64_t size : array.dimensions()) {
-    if (size < 0 || (size > 0 && count > ArrayEvaluator::kMaxElements / size)) return -1;
-    count *= size;
-  }
-  return count;
+// Of an array that is not too large.
+int64_t ElementsOf(const Shape& array) { return *array.ElementCount(); }
+
+bool HasAtMost(int64_t elements, const Shape& array) {
+  const absl::StatusOr<int64_t> count = array.ElementCount();
+  return count.ok() && *count >= 0 && *count <= elements;
 }
 
-bool MayBeKnown(const Shape& shape) {
+bool MayBeKnown(const Shape& shape, int64_t max_elements) {
   return shape.IsArray() && shape.IsStatic() &&
          (HoldsIntegers(shape.element_type()) || HoldsFloats(shape.element_type())) &&
-         ElementsOf(shape) >= 0;
+         HasAtMost(max_elements, shape);
 }
 
 // Subnormal numbers are zero on some machines.
@@ -512,7 +511,8 @@ std::shared_ptr<const Literal> ReplacedByScatter(const HloInstruction& scatter,
   const Shape& shape = scatter.shape();
   const std::optional<Combiner> combiner = Combiner::Of(scatter.to_apply());
   const bool is_followed = scatter.operand_count() == 3 && shape.IsArray() && shape.IsStatic() &&
-                           ElementsOf(shape) >= 0 && combiner && combiner->Replaces();
+                           HasAtMost(ArrayEvaluator::kMaxElements, shape) && combiner &&
+                           combiner->Replaces();
   if (!is_followed) return nullptr;
   Shape predicates = shape;
   predicates.SetElementType(ElementType::kPred);
@@ -533,7 +533,9 @@ KnownLeaves ArrayEvaluator::Evaluate(const HloInstruction& instruction,
   switch (instruction.opcode()) {
     case HloOpcode::kConstant: {
       const Literal* literal = instruction.literal();
-      if (literal == nullptr || literal->IsElided() || !MayBeKnown(instruction.shape())) break;
+      if (literal == nullptr || literal->IsElided() ||
+          !MayBeKnown(instruction.shape(), max_elements_))
+        break;
       return {Known(Known(), literal)};
     }
     case HloOpcode::kTuple: {
@@ -570,7 +572,7 @@ Known ArrayEvaluator::Array(const HloInstruction& instruction,
                             absl::Span<const KnownLeaves> operands) {
   const bool are_known = absl::c_all_of(
       operands, [](const KnownLeaves& each) { return each.size() == 1 && each[0] != nullptr; });
-  if (!are_known || !MayBeKnown(instruction.shape())) return nullptr;
+  if (!are_known || !MayBeKnown(instruction.shape(), max_elements_)) return nullptr;
   if (operands.empty() && instruction.opcode() != HloOpcode::kIota) return nullptr;
   return WholeArrays(instruction, operands, context_, budget_).Find();
 }

@@ -7,7 +7,7 @@
 // exact maps of their definition. What is known leaf by leaf of a tuple stays known.
 //
 // Sums of floats are known where all orders of adding give the same number. Arrays of up to kMaxElements
-// elements are computed, in no more than the steps that the budget has.
+// elements, or another limit, are computed, in no more than the steps that the budget has.
 //
 // Example: scatter(broadcast(false), {1, 3}, broadcast(true)) of pred[4] is {0, 1, 0, 1}.
 #ifndef XLA_INDEXING_OPS_VALUES_KNOWN_ARRAYS_H_
@@ -40,8 +40,9 @@ class ArrayEvaluator {
   static constexpr int64_t kMaxElements = int64_t{1} << 18;
 
   // Both outlive it.
-  ArrayEvaluator(mlir::MLIRContext* context, StepBudget* budget)
-      : context_(context), budget_(budget) {}
+  ArrayEvaluator(mlir::MLIRContext* context, StepBudget* budget,
+                 int64_t max_elements = kMaxElements)
+      : context_(context), budget_(budget), max_elements_(max_elements) {}
 
   // The result of an instruction that is no parameter.
   KnownLeaves Evaluate(const HloInstruction& instruction, absl::Span<const KnownLeaves> operands);
@@ -59,6 +60,7 @@ class ArrayEvaluator {
 
   mlir::MLIRContext* context_;
   StepBudget* budget_;
+  int64_t max_elements_;
   int depth_ = 0;
 };
 

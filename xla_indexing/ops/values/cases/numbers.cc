@@ -307,7 +307,7 @@ void SetNumber(Literal* literal, int64_t position, const Number& number) {
 
 std::optional<Number> ApplyToNumbers(const HloInstruction& instruction,
                                      llvm::ArrayRef<Number> numbers) {
-  if (instruction.opcode() == HloOpcode::kConvert) {
+  if (instruction.opcode() == HloOpcode::kConvert || instruction.opcode() == HloOpcode::kCopy) {
     return ConvertNumber(numbers[0], instruction.shape().element_type());
   }
   if (instruction.opcode() == HloOpcode::kSelect) {
