@@ -427,6 +427,7 @@ DECIDED: dict[str, tuple[Callable[[Any], Any], int]] = {
     "nested": (lambda x: jnp.where(jnp.arange(10) < 8, jnp.where(jnp.arange(10) < 3, 0, x), 0), 5),
     "set": (lambda x: x.at[3].set(0.0), 9),
     "reversed": (lambda x: jnp.where(jnp.flip(jnp.arange(10)) < 3, x, 0), 3),
+    "scanned": (lambda x: lax.scan(lambda _, i: (_, jnp.where(i < 4, x[i], 0)), 0, jnp.arange(10))[1], 4),
     "constant": (lambda x: jnp.where(np.array([1, 0, 0, 1, 1, 0, 0, 0, 0, 1], bool), x, 0), 4),
 }
 

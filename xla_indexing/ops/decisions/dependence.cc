@@ -188,7 +188,7 @@ class DecidedMap {
     if (missed == nullptr && is_final_) missed = evaluator_.missed_parameter();
     for (const RuntimeVarIndexing& unknown : evaluator_.unknowns()) {
       const bool is_array = unknown.shape().rank() > 0;
-      if (is_array && origins_.IsOfModule(SourceOf(unknown))) missed = unknown.instruction;
+      if (is_array && origins_.IsOfModuleAlone(SourceOf(unknown))) missed = unknown.instruction;
     }
     if (missed == nullptr) return set;
     OperandIndexingSet labelled;

@@ -56,6 +56,10 @@ class ValueOrigins {
     const Origins origins = Of(instruction);
     return !origins.data && !origins.given;
   }
+  // Likewise, not even on scalars.
+  bool IsOfModuleAlone(const HloInstruction& instruction) {
+    return IsOfModule(instruction) && !Of(instruction).scalar;
+  }
   // Whether a value depends on more than the module and scalars.
   bool IsOfData(const HloInstruction& instruction) { return !IsOfModule(instruction); }
   // Whether the module fixes some elements, or all.
