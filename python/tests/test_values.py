@@ -89,7 +89,7 @@ def test_indices_that_are_computed(optimized: bool) -> None:
         lambda t: jnp.cumsum(jnp.abs(t)),
         lambda t: t.at[1].set(5).at[jnp.array([0, 3])].add(2),
         lambda t: t[jnp.abs(t) % 4] + jnp.max(t),
-        lambda t: lax.fori_loop(0, 3, lambda i, c: c.at[i].add(i), t),
+        lambda t: lax.fori_loop(0, 3, lambda k, c: c.at[k].add(k), t),
         lambda t: lax.cond(t[0] > 1, lambda u: u + 1, lambda u: u - 1, t),
     ):
         entry = entry_of(lambda table, tok, index=index: table[index(tok)], table, tok, optimized=optimized)
