@@ -92,6 +92,29 @@ def test_a_file_that_is_not_there():
         xi.load(pathlib.Path("no_such_file.hlo"))
 
 
+def test_a_dump_has_each_module_once(tmp_path):
+    def put(name, text):
+        (tmp_path / name).write_text(text)
+
+    with pytest.raises(xi.Error, match="there is no module that XLA has dumped"):
+        xi.load(tmp_path)
+    put("module_0001.jit_f.before_optimizations.txt", TEXT.replace("two_steps", "before"))
+    put("module_0001.jit_f.sm_9.0_gpu_after_optimizations.txt", TEXT.replace("two_steps", "after"))
+    put("module_0001.jit_f.sm_9.0_gpu_after_optimizations-buffer-assignment.txt", "BufferAssignment:")
+    put("module_0001.jit_f.0003.fusion.after_dce.before_cse.txt", TEXT.replace("two_steps", "between"))
+    assert [m.name for m in xi.load_all(str(tmp_path))] == [xi.load(tmp_path).name] == ["after"]
+    put("module_0002.jit_g.before_optimizations.txt", TEXT.replace("two_steps", "second"))
+    assert [m.name for m in xi.load_all(tmp_path)] == ["after", "second"]
+    with pytest.raises(xi.Error, match="expected one module, found 2"):
+        xi.load(tmp_path)
+
+
+def test_a_dump_of_xla(jax, tmp_path):
+    lowered = jax.jit(lambda x: x * 2).lower(jax.ShapeDtypeStruct((8,), "float32"))
+    lowered.compile({"xla_dump_to": str(tmp_path)})
+    assert xi.load(tmp_path).instructions
+
+
 def test_errors_show_the_place_and_name_the_file(tmp_path):
     file = tmp_path / "wrong.hlo"
     file.write_text("ENTRY e {\n  p = f32[2,3 parameter(0)\n}\n")

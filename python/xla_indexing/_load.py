@@ -10,6 +10,7 @@ import gzip
 import importlib
 import io
 import os
+import re
 import sys
 import zlib
 from collections.abc import Callable
@@ -28,7 +29,8 @@ def load(x: Any, *, filename: str | None = None) -> Module:
 
     x is one of
       - HLO text, as XLA, JAX, TensorFlow (`get_compiler_ir`) and PyTorch/XLA print it, or a part of it;
-      - a path of a file of it, as a str or an os.PathLike;
+      - a path of a file of it, as a str or an os.PathLike, or of a directory into which XLA has dumped one
+        module (--xla_dump_to): as it is after the optimizations if that is there, otherwise before them;
       - the bytes of either, of an HloModuleProto, of StableHLO text or bytecode, or what jax.export's
         serialize() gives, gzipped or not;
       - `jax.stages.Traced`, `Lowered` or `Compiled`, an HloModule or XlaComputation of jaxlib;
@@ -50,7 +52,8 @@ def load(x: Any, *, filename: str | None = None) -> Module:
 
 
 def load_all(x: Any, *, filename: str | None = None) -> list[Module]:
-    """All modules of a text in which lines `// -----` stand between them; else what load() gives.
+    """All modules of a text in which lines `// -----` stand between them, or of a dump; else what load()
+    gives.
 
     >>> [len(m.instructions) for m in load_all("a = f32[4] parameter(0)\\n// -----\\nb = f32[] constant(1)")]
     [1, 1]
@@ -92,7 +95,31 @@ def _looks_like_text(x: str) -> bool:
     return "\n" in x or (("(" in x or "{" in x) and not os.path.exists(x))
 
 
+# module_0003.jit_f.cpu_after_optimizations.txt, module_0003.jit_f.before_optimizations.hlo.pb
+_DUMPED = re.compile(
+    r"(?P<module>module_\d+)\..*(?P<stage>before|after)_optimizations\.(?P<form>txt|hlo|(hlo\.)?pb)(\.gz)?"
+)
+
+
+def _load_dump(directory: str) -> list[Module]:
+    """The modules of a dump of XLA, in their order, each from the file that says most."""
+    files: dict[str, tuple[tuple[bool, bool], str]] = {}
+    for name in sorted(os.listdir(directory)):
+        if found := _DUMPED.fullmatch(name):
+            rank = (found["stage"] == "after", not found["form"].endswith("pb"))
+            if found["module"] not in files or rank > files[found["module"]][0]:
+                files[found["module"]] = (rank, name)
+    if not files:
+        raise Error(
+            f"{directory}: there is no module that XLA has dumped, as module_0001.f.after_optimizations.txt"
+        )
+    paths = (os.path.join(directory, name) for _, name in files.values())
+    return [module for path in paths for module in _load_file(path, None)]
+
+
 def _load_file(path: str | bytes, filename: str | None) -> list[Module]:
+    if os.path.isdir(path):
+        return _load_dump(os.fsdecode(path))
     with open(path, "rb") as file:
         content = file.read()
     return _load_bytes(content, filename or os.fsdecode(path))
@@ -161,7 +188,7 @@ def _why_not(x: Any) -> str:
         return (
             f"{takes}, not a {type(x).__name__}, which has no HLO: ask for the function f that it was made "
             "of, analyze(f, *args) or load(jax.jit(f).lower(*args)); a ClosedJaxpr itself is the function "
-            "jax.core.jaxpr_as_fun(x)"
+            "jax.extend.core.jaxpr_as_fun(x)"
         )
     if callable(x) and not isinstance(x, type):
         if hasattr(x, "lower"):
