@@ -102,6 +102,7 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   report/kernel_report.h
   report/machine.h
   report/write/picture.h
+  report/write/report_changes.h
   report/write/report_json.h
   report/write/report_page.h
   report/write/report_text.h

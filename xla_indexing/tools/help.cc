@@ -116,6 +116,8 @@ What the kernels of a module move in memory
   --report=FILE.html     the same as a page to look at, which needs nothing else: pictures of the
                          elements that each kernel reads, its warps, tiles and maps
   --report=FILE.json     all of it as JSON, a line for each module
+  --compare --report A B what became better and worse, by the places in the source, where A is a
+                         module before a change and B after it
   --top=N                rows of each table (default: at most 20, of 1% of the time or bytes or more)
   --sort=COLUMN          time (default), wasted, moved, sectors, read, written, runs, reads, efficiency
                          or name

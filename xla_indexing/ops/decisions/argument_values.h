@@ -1,8 +1,8 @@
 // The arrays that runtime variables are read from, computed from arguments that are given.
 //
 // What a computation computes from them, from constants and iotas alone is computed whole: elementwise
-// operations, what moves elements, reductions, windows, gathers, scatters, calls and loops
-// (ops/values/known_arrays.h); up to 2^27 elements in all.
+// operations, what moves elements, reductions, windows, gathers, scatters, calls and loops; up to 2^27
+// elements in all.
 //
 // Example, of gather(p, add(i, 1)) with i: s32[2]:
 //

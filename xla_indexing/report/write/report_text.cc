@@ -127,14 +127,6 @@ void SortBy(const ReportColumn& column, const ModuleReport& report, std::vector<
   });
 }
 
-// Appends a line in which text of the module cannot control a terminal: control characters are `?`.
-void AppendLine(std::string line, std::string* out) {
-  for (char& c : line) {
-    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = '?';
-  }
-  absl::StrAppend(out, line, "\n");
-}
-
 std::string SharePart(double part, double whole) {
   return whole > 0 ? Decimal("%.1f%%", 100 * part / whole) : "-";
 }
@@ -333,6 +325,13 @@ class TextWriter {
 };
 
 }  // namespace
+
+void AppendLine(std::string line, std::string* out) {
+  for (char& c : line) {
+    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = '?';
+  }
+  absl::StrAppend(out, line, "\n");
+}
 
 std::string BytesText(const Interval& bytes) { return RangeText(bytes, BytesOfSize); }
 

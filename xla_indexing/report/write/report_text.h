@@ -44,6 +44,9 @@ std::string BytesText(const Interval& bytes);
 // `12.3 us`, `4.0 ms`, `1.5 s`, `812.0 ns`.
 std::string TimeText(double microseconds);
 
+// Appends a line in which text of the module cannot control a terminal: control characters are `?`.
+void AppendLine(std::string line, std::string* out);
+
 // Least sectors / sectors; none where that is not one number.
 std::optional<double> EfficiencyOf(const KernelAnalysis& analysis);
 

@@ -472,6 +472,12 @@ absl::Status CheckReportLine(const CommandLine& line) {
         "--jobs and those of the memory (--warp_size, --sector_bytes, --line_bytes, --alignment, "
         "--coalescing_factor) go with it");
   }
+  if (line.compare && (line.files.size() != 2 || !line.report_file.empty() || line.report_sort)) {
+    return absl::InvalidArgumentError(
+        "--compare --report is a table of two FILEs, the one before a change and the one after it; "
+        "of the other flags only --top, --machine, --assume, --jobs and those of the memory go "
+        "with it");
+  }
   if (line.report_top && !line.report_file.empty()) {
     return absl::InvalidArgumentError(
         "--top is of the table that --report prints; a file has all kernels");

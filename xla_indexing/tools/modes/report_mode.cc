@@ -19,6 +19,7 @@
 #include "xla_indexing/query/explain/explain_dependence.h"
 #include "xla_indexing/report/analysis/report_kernels.h"
 #include "xla_indexing/report/kernel_report.h"
+#include "xla_indexing/report/write/report_changes.h"
 #include "xla_indexing/report/write/report_json.h"
 #include "xla_indexing/report/write/report_page.h"
 #include "xla_indexing/report/write/report_text.h"
@@ -90,9 +91,32 @@ absl::Status FuseIfAssumed(AssumeMode assume, std::unique_ptr<HloModule>* module
   return fused.status();
 }
 
+// A table of what is better and worse in the second file; 2 if a file has no module or no report.
+int PrintChanges(const CommandLine& line) {
+  constexpr int kBadInput = 2;
+  std::vector<std::unique_ptr<HloModule>> modules;  // which the reports refer to
+  std::vector<ModuleReport> reports;
+  for (const std::string& file : line.files) {
+    modules.push_back(ReadOnlyModule(file, "--compare --report"));
+    if (modules.back() == nullptr) return kBadInput;
+    std::string note;
+    absl::Status status = FuseIfAssumed(line.assume, &modules.back(), &note);
+    absl::StatusOr<ModuleReport> report =
+        status.ok() ? ReportOf(*modules.back(), line) : absl::StatusOr<ModuleReport>(status);
+    if (!report.ok()) {
+      WriteError(absl::StrCat(file, ": error: ", report.status().message()));
+      return kBadInput;
+    }
+    reports.push_back(*std::move(report));
+  }
+  WriteOutput(ChangesText(reports[0], reports[1], line.report_top));
+  return 0;
+}
+
 }  // namespace
 
 int PrintReport(const CommandLine& line) {
+  if (line.compare) return PrintChanges(line);
   int exit_code = 0;
   const auto report_error = [&](absl::string_view message) {
     exit_code = 1;
