@@ -353,22 +353,23 @@ std::optional<ValueCases> ElementEvaluator::FollowMovement(const Element& elemen
 std::optional<ValueCases> ElementEvaluator::FollowParameter(const Element& element,
                                                             const Constraints& when) {
   if (element.path.empty()) return FollowOnlyCaller(element, when);
-  const HloInstruction* caller = element.path.back();
+  const HloInstruction& caller = *element.path.back();
+  const HloInstruction* loop = environment_.loop();
   Element passed = element;
   passed.path.pop_back();
-  if (caller == environment_.loop()) {
+  if (loop != nullptr && loop == &caller) {
     if (const AffineExpr value = environment_.ValueOfState(element.leaf)) {
       return variables_.Fitting(value, element.type(), when);
     }
-    passed.instruction = caller->operand(0);
+    passed.instruction = loop->operand(0);
     if (environment_.tells_apart() == ValueEnvironment::TellsApart::kInitialValues) {
       if (const AffineExpr added = environment_.AddedTo(element.leaf)) {
         return FollowCount(passed, added, when);
       }
     }
     if (!environment_.IsInitial(element.leaf)) return std::nullopt;
-  } else if (caller->inlined_computation() == element.instruction->parent()) {
-    passed.instruction = caller->operand(element.instruction->parameter_number());
+  } else if (caller.inlined_computation() == element.instruction->parent()) {
+    passed.instruction = caller.operand(element.instruction->parameter_number());
   } else {
     return std::nullopt;
   }

@@ -87,8 +87,9 @@ absl::Status FuseIfAssumed(AssumeMode assume, std::unique_ptr<HloModule>* module
   *note = absl::StrCat(has_fusions ? "" : "no fusions in this module: ",
                        "fused as XLA would, approximately (--assume=fused)");
   absl::StatusOr<std::unique_ptr<HloModule>> fused = FuseLikeXla(**module);
-  if (fused.ok()) *module = *std::move(fused);
-  return fused.status();
+  if (!fused.ok()) return fused.status();
+  *module = *std::move(fused);
+  return absl::OkStatus();
 }
 
 // A table of what is better and worse in the second file; 2 if a file has no module or no report.
