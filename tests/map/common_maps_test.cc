@@ -144,10 +144,14 @@ void ExpectSamePoints(const IndexingMap& a, const IndexingMap& b, Back back) {
   const absl::Status read_b = points(b, [&](auto dims, auto symbols, auto results) {
     of_b.insert(Join(back(Join(dims, symbols)), results));
   });
-  EXPECT_EQ(read_a.ok(), read_b.ok());
-  if (read_a.ok()) {
-    EXPECT_EQ(of_a, of_b) << a.ToString() << '\n' << b.ToString();
+  // Sums of one map may be in another order, and pass 64 bits on the way.
+  for (const absl::Status& read : {read_a, read_b}) {
+    if (!read.ok()) {
+      EXPECT_TRUE(absl::IsOutOfRange(read)) << read;
+      return;
+    }
   }
+  EXPECT_EQ(of_a, of_b) << a.ToString() << '\n' << b.ToString();
 }
 
 TEST_F(CommonMapsTest, VariablesOfAnotherKindAreTheSamePoints) {
