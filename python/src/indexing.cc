@@ -323,13 +323,25 @@ Error where indices are not those of elements, where an array is missing, has an
 that is read, and for more than `max_points` points.
 )doc")
       .def(
-          "_contents_from",
+          "contents_from",
           [](const Entry& self, const nb::list& arguments) {
             return ContentsFromArguments(self, MapsOf(self), arguments);
           },
           "arguments"_a,
-          nb::sig("def _contents_from(self, arguments: list[typing.Any]) -> dict[str, "
-                  "numpy.typing.NDArray[numpy.int64]]"))
+          nb::sig("def contents_from(self, arguments: list[typing.Any]) -> dict[str, "
+                  "numpy.typing.NDArray[numpy.int64]]"),
+          R"doc(The arrays that runtime variables of the maps are read from, by their `source`, as reads() takes them.
+
+They are computed from `arguments`: for each parameter of the computation an array of integers of its shape, or None
+where it is not known. What is made of other values, or in the iterations of a loop, is left out.
+
+    >>> m = xi.load("ENTRY e { p = f32[9] parameter(0)  i = s32[] parameter(1)  j = s32[] negate(i)"
+    ...             "  ROOT s = f32[3] dynamic-slice(p, j), dynamic_slice_sizes={3} }")
+    >>> m.entry.indexing()[0].contents_from([None, -4])
+    {'j': array(4, dtype=int64)}
+
+Error for an argument of another shape, TypeError for one that is no integers.
+)doc")
       .def("rows", &RowsOf, "A dict for each map.", nb::sig(kRowsSignature))
       .def(
           "__reduce__",

@@ -27,7 +27,7 @@ def reads(
     for name in arguments:
         if name not in known:
             raise Error(f"there is no argument {name!r}: there are {', '.join(sorted(known))}")
-    given = {**entry._contents_from([_integers(p, arguments) for p in parameters]), **contents}
+    given = {**entry.contents_from([_integers(p, arguments) for p in parameters]), **contents}
     is_to_operand = entry.direction.value == 0
     rank = len((entry.operand_shape if is_to_operand else entry.output_shape).dimensions)
     all_rows = [np.zeros((0, 1 + rank), np.int64)]
