@@ -2,6 +2,7 @@
 // each of those that are more than that.
 
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -193,9 +194,11 @@ const absl::flat_hash_map<absl::string_view, const OpRule*>& RulesByName() {
     for (int i = 0; i < kOpcodeCount; ++i) {
       const auto opcode = static_cast<HloOpcode>(i);
       if (!IsElementwise(opcode)) continue;
-      auto* rule = new OpRule{absl::StrReplaceAll(OpcodeName(opcode), {{"-", "_"}}), opcode,
-                              OpcodeArity(opcode).value_or(1)};
-      rules->emplace(rule->name, rule);
+      auto rule =
+          std::make_unique<OpRule>(OpRule{absl::StrReplaceAll(OpcodeName(opcode), {{"-", "_"}}),
+                                          opcode, OpcodeArity(opcode).value_or(1)});
+      // Those of the table stay; the map keeps the others.
+      if (rules->emplace(rule->name, rule.get()).second) static_cast<void>(rule.release());
     }
     return rules;
   }();
