@@ -42,7 +42,7 @@ def reads(
 
 
 def _integers(parameter: Instruction, arguments: Mapping[str, Any]) -> Any:
-    """What is given for a parameter, as integers; None where that is nothing, or no integers."""
+    """What is given for a parameter, as integers; None if there is nothing, or no integers."""
     value = arguments.get(parameter.argument or parameter.name, arguments.get(parameter.name))
     if value is None or not parameter.shape.is_array:
         return None

@@ -560,7 +560,8 @@ absl::StatusOr<FusionView> FusionView::OfIterations(const HloComputation& comput
                                                     mlir::MLIRContext* context) {
   const HloInstruction* root = computation.root_instruction();
   if (root == nullptr) return ViewError("computation '", computation.name(), "' has no root");
-  return FusionViewBuilder({&root, 1}, [](const HloInstruction&) { return true; }, context).Build();
+  const auto is_inside = [](const HloInstruction&) { return true; };
+  return FusionViewBuilder({&root, 1}, is_inside, context).Build();
 }
 
 FusionView::Iterations FusionView::IterationsOf(const HloInstruction& copy) const {

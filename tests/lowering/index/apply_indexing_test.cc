@@ -80,7 +80,7 @@ class IntegerFunction {
     mlir::func::ReturnOp::create(builder_, loc_);
   }
 
-  // The results, operation by operation; none where nsw or nuw is wrong, or an operation is undefined.
+  // The results, operation by operation. Nothing if nsw or nuw is wrong, or an operation is undefined.
   std::optional<std::vector<int64_t>> Interpret(llvm::ArrayRef<int64_t> arguments) {
     llvm::DenseMap<mlir::Value, Wide> values;
     for (size_t i = 0; i < arguments.size(); ++i) values[body_->getArgument(i)] = arguments[i];

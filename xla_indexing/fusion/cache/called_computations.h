@@ -225,7 +225,8 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   int64_t steps_before_ = 0;
   int64_t budget_ = 0;
   absl::flat_hash_map<InstructionKey, InstructionIndexing> known_callers_;
-  // Of instructions whose reads values decide, which their kinds do not tell: exact or not, simplified or not.
+  // The entries of instructions whose reads are decided by values, which kinds do not say; the flags are those of
+  // EntriesOfKind().
   absl::flat_hash_map<std::tuple<const HloInstruction*, Direction, bool, bool>, SharedIndexing>
       decided_;
   absl::flat_hash_map<const HloInstruction*, bool> are_reads_decided_;

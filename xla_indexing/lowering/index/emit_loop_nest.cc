@@ -93,7 +93,7 @@ class LoopNestEmitter {
     guards_[outside].push_back(constraint);
   }
 
-  // What s + e in [lo, hi], or -s + e, says of s; none where numbers may not fit.
+  // What s + e in [lo, hi], or -s + e, says of s. Nothing if a number may not fit.
   std::optional<LoopBound> BoundOf(const Constraint& constraint, int range) const {
     const AffineExpr s = mlir::getAffineSymbolExpr(range, map_.context());
     internal::LinearSum rest = internal::LinearSum::FromExpr(constraint.expr);

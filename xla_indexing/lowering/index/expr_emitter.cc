@@ -95,7 +95,7 @@ absl::StatusOr<Value> ExprEmitter::Emit(AffineExpr expr) {
   }
   if (const Value known = emitted_.lookup(expr)) return known;
   const Interval range = RangeOfNumber(expr);
-  // Of an empty domain nothing is computed, so that any value will do.
+  // Nothing is computed where the domain is empty, so that any value will do.
   if (range.IsEmpty()) return EmitConstant(0);
   if (!range.IsSubsetOf(NumbersOfType(type_))) return DoesNotFit(expr, range, type_);
   absl::StatusOr<Value> value;

@@ -47,8 +47,8 @@ class ExprEmitter {
   // Each subexpression is emitted once. OutOfRange, naming the expression and its range.
   absl::StatusOr<mlir::Value> Emit(mlir::AffineExpr expr);
 
-  // Whether a value of range `range` is in `interval`; only comparisons that the range leaves open.
-  // Null where none is: it is in. A constant false where it never is.
+  // Whether a value of range `range` is in `interval`, by the comparisons that the range leaves open. Null if it
+  // always is, a constant false if it never is.
   mlir::Value EmitIsIn(mlir::Value value, const Interval& range, const Interval& interval);
   // Likewise of the value of an expression.
   absl::StatusOr<mlir::Value> EmitHolds(const Constraint& constraint);

@@ -32,7 +32,7 @@ using Pairs = absl::FunctionRef<bool(int64_t from, int64_t to)>;
 
 constexpr int kMaxCallDepth = 32;
 
-// Of an array that is not too large.
+// The number of elements of an array for which HasAtMost() holds.
 int64_t ElementsOf(const Shape& array) { return *array.ElementCount(); }
 
 bool HasAtMost(int64_t elements, const Shape& array) {
@@ -534,8 +534,9 @@ KnownLeaves ArrayEvaluator::Evaluate(const HloInstruction& instruction,
     case HloOpcode::kConstant: {
       const Literal* literal = instruction.literal();
       if (literal == nullptr || literal->IsElided() ||
-          !MayBeKnown(instruction.shape(), max_elements_))
+          !MayBeKnown(instruction.shape(), max_elements_)) {
         break;
+      }
       return {Known(Known(), literal)};
     }
     case HloOpcode::kTuple: {

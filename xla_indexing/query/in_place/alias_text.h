@@ -22,11 +22,11 @@ struct StatedAlias {
   std::vector<int64_t> operand_path;
 };
 
-// None where the text is no list of aliases.
+// Nothing if the text is no list of aliases.
 std::optional<std::vector<StatedAlias>> ParseAliases(absl::string_view text);
 
 // The items of `buffer_donor={ (2, {}), (3, {0}) }`, leaves of parameters, or all below them, whose
-// buffers are given up, as aliases of no output. None where the text is no list of them.
+// buffers are given up, as aliases of no output. Nothing if the text is no list of them.
 std::optional<std::vector<StatedAlias>> ParseDonors(absl::string_view text);
 
 // The number of the first leaf of what a shape index leads to; none where it leads nowhere.

@@ -27,10 +27,6 @@ KindOfChange KindOf(const PlaceChange& change) {
                                                       : KindOfChange::kWorse;
 }
 
-std::string Padded(std::string text, size_t width) {
-  return std::string(width - std::min(width, text.size()), ' ') + text;
-}
-
 std::string SignedTime(double microseconds) {
   if (microseconds == 0) return "0";
   return absl::StrCat(microseconds < 0 ? "-" : "+", TimeText(std::abs(microseconds)));
@@ -50,8 +46,8 @@ void AppendTotal(absl::string_view name, const std::string& before, const std::s
 
 void AppendChange(const PlaceChange& change, std::string* text) {
   AppendLine(
-      absl::StrCat(Padded(SignedTime(change.microseconds_after - change.microseconds_before), 12),
-                   Padded(SignedBytes(change.traffic_before, change.traffic_after), 13), "  ",
+      absl::StrCat(PadLeft(SignedTime(change.microseconds_after - change.microseconds_before), 12),
+                   PadLeft(SignedBytes(change.traffic_before, change.traffic_after), 13), "  ",
                    change.place,
                    change.place == change.name ? "" : absl::StrCat("  (", change.name, ")")),
       text);

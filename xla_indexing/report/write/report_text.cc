@@ -29,10 +29,6 @@ std::string Decimal(const char* format, double value) {
   return {text, static_cast<size_t>(std::clamp<int>(size, 0, sizeof text - 1))};
 }
 
-std::string PadLeft(absl::string_view text, size_t width) {
-  return absl::StrCat(std::string(width - std::min(width, text.size()), ' '), text);
-}
-
 std::string PadRight(absl::string_view text, size_t width) {
   return absl::StrCat(text, std::string(width - std::min(width, text.size()), ' '));
 }
@@ -325,6 +321,10 @@ class TextWriter {
 };
 
 }  // namespace
+
+std::string PadLeft(absl::string_view text, size_t width) {
+  return absl::StrCat(std::string(width - std::min(width, text.size()), ' '), text);
+}
 
 void AppendLine(std::string line, std::string* out) {
   for (char& c : line) {

@@ -13,6 +13,7 @@
 #ifndef XLA_INDEXING_REPORT_WRITE_REPORT_TEXT_H_
 #define XLA_INDEXING_REPORT_WRITE_REPORT_TEXT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,6 +44,9 @@ std::string BytesText(const Interval& bytes);
 
 // `12.3 us`, `4.0 ms`, `1.5 s`, `812.0 ns`.
 std::string TimeText(double microseconds);
+
+// The text behind blanks, so that it is `width` wide or more.
+std::string PadLeft(absl::string_view text, size_t width);
 
 // Appends a line in which text of the module cannot control a terminal: control characters are `?`.
 void AppendLine(std::string line, std::string* out);

@@ -96,7 +96,7 @@ class OrderConflicts {
   std::string why_undecided_;
 };
 
-// The relation restricted to a cell; none where an expression cannot be written.
+// The relation restricted to a cell. Nothing if an expression cannot be written.
 std::optional<IndexingMap> RestrictTo(const ConflictCell& cell, const IndexingMap& relation);
 
 }  // namespace xla_indexing::internal

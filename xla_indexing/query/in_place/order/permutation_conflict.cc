@@ -22,7 +22,7 @@ struct Move {
   Element writer;   // what has the place of that
 };
 
-// None where a number is too large.
+// Nothing if a number is too large.
 std::optional<Move> MoveOf(const Element& element, const IndexingMap& reads,
                            const IndexingMap& place, llvm::ArrayRef<NamedRange> names) {
   Element symbols(reads.num_ranges());
@@ -54,7 +54,7 @@ PermutationConflict FindPermutationConflict(const IndexingMap& reads, const Inde
       place.num_symbols() > 0) {
     return {};
   }
-  // None where the budget is spent.
+  // Nothing if the budget is spent.
   const auto move_of = [&](const Element& element) -> std::optional<Move> {
     if (!budget->Take(static_cast<int64_t>(names.size()) + 1)) return std::nullopt;
     return MoveOf(element, reads, place, names);
