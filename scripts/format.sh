@@ -16,5 +16,8 @@ if ! command -v clang-format-22 >/dev/null; then
   echo "format: skipped, there is no clang-format-22 here"
   exit 0
 fi
-git ls-files -z '*.cc' '*.h' | xargs -0 --no-run-if-empty clang-format-22 "${action[@]}"
+# Also files that are not added yet; not those that are deleted and still listed.
+git ls-files -z --cached --others --exclude-standard '*.cc' '*.h' | sort -zu | while IFS= read -r -d '' file; do
+  if [ -e "$file" ]; then printf '%s\0' "$file"; fi
+done | xargs -0 --no-run-if-empty clang-format-22 "${action[@]}"
 echo "format: ok"
