@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -200,6 +202,70 @@ TEST_F(CommonMapsTest, VariablesOfAnotherKindAreTheSamePoints) {
       EXPECT_EQ(FunctionPoints(*constant), expected) << map.ToString();
     }
   }
+}
+
+TEST_F(CommonMapsTest, ConversesAreThePointsTheOtherWayRound) {
+  RandomMaps random(72, &context_);
+  int64_t compared = 0;
+  for (int i = 0; i < Cases(3000); ++i) {
+    const IndexingMap map = SmallMap(random, &context_);
+    // For every value of the runtime variables; nothing where numbers on the way do not fit, or are too many.
+    const auto pairs_of = [&](const IndexingMap& of, bool turned) {
+      std::set<std::vector<PointList>> pairs;
+      const absl::Status read =
+          of.ForEachPoint(1 << 20, [&](auto dims, auto symbols, auto results) {
+            const llvm::ArrayRef<int64_t> all = symbols;
+            const PointList d(dims.begin(), dims.end());
+            const PointList r(results.begin(), results.end());
+            pairs.insert({Join(all.take_back(of.num_runtimes())), turned ? r : d, turned ? d : r});
+          });
+      return read.ok() ? std::optional(pairs) : std::nullopt;
+    };
+    const auto converse = Converse(map);
+    if (!converse.ok()) continue;
+    const auto expected = pairs_of(map, /*turned=*/true);
+    const auto pairs = pairs_of(*converse, /*turned=*/false);
+    if (!expected || !pairs) continue;
+    EXPECT_EQ(*pairs, *expected) << map.ToString() << converse->ToString();
+    compared += static_cast<int64_t>(expected->size());
+  }
+  EXPECT_GT(compared, Cases(3000));
+}
+
+TEST_F(CommonMapsTest, UnusedDimensionsAndConstraintsAreTakenAway) {
+  RandomMaps random(73, &context_);
+  for (int i = 0; i < Cases(3000); ++i) {
+    const IndexingMap map = SmallMap(random, &context_);
+    llvm::SmallVector<int> kept;
+    const auto smaller = WithoutUnusedDimensions(map, &kept);
+    ASSERT_TRUE(smaller.ok()) << smaller.status();
+    std::set<PointList> expected;
+    const absl::Status read = map.ForEachPoint(1 << 20, [&](auto dims, auto symbols, auto results) {
+      PointList left;
+      for (const int dim : kept) left.push_back(dims[dim]);
+      expected.insert(Join(left, symbols, results));
+    });
+    if (read.ok()) {
+      EXPECT_EQ(FunctionPoints(*smaller), expected) << map.ToString();
+    }
+    for (int symbol = 0; symbol < map.num_symbols(); ++symbol) {
+      bool is_in = false;
+      for (const Constraint& constraint : map.constraints()) {
+        is_in |= constraint.expr.isFunctionOfSymbol(symbol);
+      }
+      EXPECT_EQ(IsSymbolConstrained(map, symbol), is_in);
+    }
+    if (map.constraints().empty()) continue;
+    const auto without = ReplaceConstraint(map, 0, std::nullopt);
+    ASSERT_TRUE(without.ok()) << without.status();
+    EXPECT_EQ(without->constraints().size() + 1, map.constraints().size());
+    const auto same = ReplaceConstraint(map, 0, map.constraints()[0]);
+    ASSERT_TRUE(same.ok()) << same.status();
+    EXPECT_EQ(*same, map);
+  }
+  EXPECT_THAT(
+      std::string(ReplaceConstraint(IndexingMap(&context_), 0, std::nullopt).status().message()),
+      HasSubstr("there is no constraint 0 of 0"));
 }
 
 TEST_F(CommonMapsTest, RangesContainAllValues) {

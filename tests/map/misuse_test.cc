@@ -166,8 +166,8 @@ TEST_F(MapMisuseTest, MapsOfTwoContextsAreNotCompared) {
 
 TEST_F(MapMisuseTest, MapsWithOtherNumbersAreNotCompared) {
   const IndexingMap two = Parse("(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9]", &context_);
-  ExpectRefused(SameFunction(map_, two), "beside one of 2 dimensions, 1 results");
-  ExpectRefused(SameRelation(map_, two), "beside one of 2 dimensions, 1 results");
+  ExpectRefused(SameFunction(map_, two), "and one of 2 dimensions, 1 results");
+  ExpectRefused(SameRelation(map_, two), "and one of 2 dimensions, 1 results");
   ExpectRefused(IsBijectionOnto(map_, {10, 10}), "2");
   ExpectRefused(IsBijectionOnto(map_, {-3}), "-3");
   StepBudget budget(1000);

@@ -24,7 +24,7 @@ namespace xla_indexing {
 struct RuleStep {
   // The rule in one line, as a string literal.
   const char* rule;
-  // The expression before and after; null where the step is about the domain as a whole.
+  // The expression before and after; null if the step is about the domain as a whole.
   mlir::AffineExpr before = {};
   mlir::AffineExpr after = {};
   // For a constraint, the intervals in which these expressions have to be.

@@ -38,7 +38,7 @@ struct SourcePosition {
   }
 };
 
-// The place of the byte at `offset` in `buffer`; an offset past the end is taken for the end. Lines
+// The place of the byte at `offset` in `buffer`; an offset past the end means the end. Lines
 // end at '\n'. Reads the buffer up to `offset`.
 SourcePosition PositionAt(absl::string_view buffer, size_t offset);
 

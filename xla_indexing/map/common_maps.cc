@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -278,6 +279,78 @@ absl::StatusOr<IndexingMap> RuntimesToConstants(const IndexingMap& map,
     symbols[map.num_ranges() + i] = internal::Constant(values[i], map.context());
   }
   return OverVariables(map, Variables(map.dims()), Variables(map.ranges()), {}, {}, symbols);
+}
+
+bool IsSymbolConstrained(const IndexingMap& map, int symbol) {
+  return llvm::any_of(map.constraints(), [&](const Constraint& constraint) {
+    return constraint.expr.isFunctionOfSymbol(symbol);
+  });
+}
+
+absl::StatusOr<IndexingMap> ReplaceConstraint(const IndexingMap& map, int constraint,
+                                              const std::optional<Constraint>& other) {
+  const auto count = static_cast<int>(map.constraints().size());
+  if (absl::Status status = CheckPositions("constraint", constraint, count, false); !status.ok()) {
+    return status;
+  }
+  Constraints constraints(map.constraints());
+  constraints.erase(constraints.begin() + constraint);
+  if (other) constraints.push_back(*other);
+  return IndexingMap::Create(map.affine_map(), Variables(map.dims()), Variables(map.ranges()),
+                             Variables(map.runtimes()), std::move(constraints));
+}
+
+absl::StatusOr<IndexingMap> WithoutUnusedDimensions(const IndexingMap& map,
+                                                    llvm::SmallVectorImpl<int>* kept) {
+  llvm::SmallVector<bool, 8> is_used(map.num_dims(), false);
+  const auto mark = [&](AffineExpr expr) {
+    if (const auto dim = mlir::dyn_cast<mlir::AffineDimExpr>(expr))
+      is_used[dim.getPosition()] = true;
+  };
+  for (const AffineExpr result : map.results()) result.walk(mark);
+  for (const Constraint& constraint : map.constraints()) constraint.expr.walk(mark);
+  Variables dims;
+  llvm::SmallVector<AffineExpr, 4> replacements(map.num_dims());
+  kept->clear();
+  for (int i = 0; i < map.num_dims(); ++i) {
+    if (!is_used[i] && !map.dims()[i].bounds.IsEmpty()) continue;
+    replacements[i] = mlir::getAffineDimExpr(dims.size(), map.context());
+    dims.push_back(map.dims()[i]);
+    kept->push_back(i);
+  }
+  return OverVariables(map, std::move(dims), Variables(map.ranges()), Variables(map.runtimes()),
+                       replacements, {});
+}
+
+absl::StatusOr<IndexingMap> Converse(const IndexingMap& map) {
+  Variables dims;
+  for (const AffineExpr result : map.results()) dims.push_back({RangeOf(map, result), {}});
+  Variables ranges(map.dims());
+  ranges.append(map.ranges().begin(), map.ranges().end());
+  llvm::SmallVector<AffineExpr, 4> of_dims;
+  for (int i = 0; i < map.num_dims(); ++i) {
+    of_dims.push_back(mlir::getAffineSymbolExpr(i, map.context()));
+  }
+  llvm::SmallVector<AffineExpr, 4> symbols;
+  for (int i = 0; i < map.num_symbols(); ++i) {
+    symbols.push_back(mlir::getAffineSymbolExpr(map.num_dims() + i, map.context()));
+  }
+  const absl::StatusOr<IndexingMap> of_ranges = OverVariables(
+      map, std::move(dims), std::move(ranges), Variables(map.runtimes()), of_dims, symbols);
+  if (!of_ranges.ok()) return of_ranges;
+  IndexingMap converse(
+      kPartsFit,
+      mlir::AffineMap::get(map.num_results(), of_ranges->num_symbols(), of_dims, map.context()),
+      Variables(of_ranges->dims()), Variables(of_ranges->ranges()),
+      Variables(of_ranges->runtimes()), Constraints(of_ranges->constraints()));
+  for (int i = 0; i < map.num_results(); ++i) {
+    const AffineExpr difference =
+        internal::Sub(of_ranges->results()[i], mlir::getAffineDimExpr(i, map.context()));
+    if (!difference) return NumberDoesNotFit("the converse of a map");
+    converse.AddConstraint(kPartsFit, difference, Interval::Point(0));
+  }
+  converse.Simplify();
+  return converse;
 }
 
 Interval RangeOf(const IndexingMap& map, AffineExpr expr) {

@@ -17,6 +17,7 @@
 #define XLA_INDEXING_MAP_COMMON_MAPS_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -65,6 +66,21 @@ absl::StatusOr<IndexingMap> RuntimesToDimensions(const IndexingMap& map);
 // Runtime variable i has the value values[i]. Where that is not in its interval the domain is empty.
 absl::StatusOr<IndexingMap> RuntimesToConstants(const IndexingMap& map,
                                                 llvm::ArrayRef<int64_t> values);
+
+// Whether a constraint other than its interval mentions symbol number `symbol`.
+bool IsSymbolConstrained(const IndexingMap& map, int symbol);
+// The map without constraint number `constraint`, or with another one in its place.
+absl::StatusOr<IndexingMap> ReplaceConstraint(const IndexingMap& map, int constraint,
+                                              const std::optional<Constraint>& other);
+
+// The map without the dimensions that neither results nor constraints use, as a function of those that are left, which
+// `kept` names. An empty interval of one that is dropped is not: such a dimension stays.
+absl::StatusOr<IndexingMap> WithoutUnusedDimensions(const IndexingMap& map,
+                                                    llvm::SmallVectorImpl<int>* kept);
+
+// The converse relation { r -> d : d -> r }, simplified: dimensions are the results, results the dimensions, which become
+// range variables. Runtime variables stay.
+absl::StatusOr<IndexingMap> Converse(const IndexingMap& map);
 
 // An interval that contains every value of `expr`, over the map's variables, at the points of the
 // domain, and perhaps more: what the intervals of the variables and each constraint by itself say.

@@ -146,10 +146,10 @@ TEST_F(DecideTest, RefusesMapsOfOtherNumbers) {
   const IndexingMap two = Parse("(d0) -> (d0, d0), domain: d0 in [0, 9]");
   const IndexingMap range = Parse("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 1]");
   EXPECT_EQ(SameFunction(one, two).status().message(),
-            "a map of 1 dimensions, 1 results and 0 runtime variables beside one of 1 dimensions, "
+            "a map of 1 dimensions, 1 results and 0 runtime variables and one of 1 dimensions, "
             "2 results and 0 runtime variables");
   EXPECT_EQ(SameFunction(one, range).status().message(),
-            "a function of 0 range variables beside one of 1");
+            "a function of 0 range variables and one of 1");
   EXPECT_EQ(SameRelation(one, two).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(IsSubrelation(one, two).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(SameRelation(one, range)->answer, Answer::kNo);

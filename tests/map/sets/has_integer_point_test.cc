@@ -225,22 +225,6 @@ TEST_F(HasIntegerPointTest, AgreesWithEnumerationOnRandomDomains) {
   EXPECT_GT(decided_by_presburger, Cases(8000));
 }
 
-TEST_F(HasIntegerPointTest, ResiduesCombineByTheChineseRemainderTheorem) {
-  EXPECT_EQ(Simplified("(d0) -> (d0), domain: d0 in [0, 9999], d0 mod 2 in [0, 0], "
-                       "d0 mod 3 in [0, 0]"),
-            "(d0) -> (d0), domain: d0 in [0, 9996], d0 mod 6 in [0, 0]");
-  // 7 mod 12 is 3 mod 4 and 1 mod 6.
-  EXPECT_EQ(Simplified("(d0) -> (d0), domain: d0 in [0, 99], d0 mod 4 in [3, 3], "
-                       "d0 mod 6 in [1, 1]"),
-            "(d0) -> (d0), domain: d0 in [7, 91], (d0 + 5) mod 12 in [0, 0]");
-  EXPECT_EQ(Simplified("(d0) -> (d0), domain: d0 in [0, 99], d0 mod 4 in [3, 3], "
-                       "d0 mod 6 in [2, 2]"),
-            "KNOWN EMPTY (d0) -> 1 results");
-  EXPECT_EQ(Simplified("(d0) -> (d0), domain: d0 in [0, 9999], d0 mod 2 in [0, 0], "
-                       "d0 mod 3 in [0, 0], d0 mod 6 in [1, 5]"),
-            "KNOWN EMPTY (d0) -> 1 results");
-}
-
 TEST_F(HasIntegerPointTest, ResiduesShortenResultsAndOtherConstraints) {
   EXPECT_EQ(Simplified("(d0) -> ((d0 floordiv 2) * 2, d0 mod 2), domain: d0 in [0, 98], "
                        "d0 mod 2 in [0, 0]"),

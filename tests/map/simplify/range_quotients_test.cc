@@ -77,7 +77,10 @@ TEST_F(RangeQuotientsTest, NumbersAtTheEndsOfInt64StayInRange) {
         "(d0)[s0] -> ((d0 * -9223372036854775808 + s0) floordiv 2), domain: d0 in [0, 1], "
         "s0 in [0, 9], s0 mod 2 in [0, 0]",
         "(d0)[s0] -> ((d0 + s0 * -9223372036854775808) floordiv 2), domain: d0 in [0, 1], "
-        "s0 in [0, 9], (d0 + s0) mod 2 in [0, 0]"}) {
+        "s0 in [0, 9], (d0 + s0) mod 2 in [0, 0]",
+        "(d0)[s0] -> ((s0 + 2) floordiv 9223372036854775807), domain: d0 in [0, 1], "
+        "s0 in [-9223372036854775807, 9223372036854775803], "
+        "s0 mod 9223372036854775807 in [0, 0]"}) {
     IndexingMap map = Parse(text);
     internal::ReplaceByQuotient(&map);
     map.Simplify();

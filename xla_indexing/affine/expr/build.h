@@ -36,7 +36,7 @@ struct Summand {
   int64_t factor = 1;
 };
 
-// The sum of at least one summand and the constant, without the expressions of parts of it. Null where
+// The sum of at least one summand and the constant, without the expressions of parts of it. Null if
 // a summand is, or where there is no constant.
 mlir::AffineExpr LinearCombination(llvm::ArrayRef<Summand> summands,
                                    std::optional<int64_t> constant = 0);

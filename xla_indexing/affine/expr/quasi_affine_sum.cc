@@ -137,7 +137,7 @@ std::optional<CornerValues> CornerValuesOf(const QuasiAffineSum& sum, int64_t le
 
 // The mod-free forms X - a*floor(X/a) of X mod a and floor(X/a) - n*floor(X/(a*n)) of floor(X/a)
 // mod n have no other way to be written than they themselves and the mod, which has as many
-// divisions and fewer summands. Beside atoms of other variables nothing is added: every step
+// divisions and fewer summands. Next to atoms of other variables nothing is added: every step
 // (sum_forms.cc) needs a multiple of what is divided.
 const QuasiAffineSum* NumberOfDigit(const Atom& atom) {
   if (atom.IsFloor()) return atom.is_irreducible ? &atom.dividend_mod_free_form : nullptr;

@@ -139,11 +139,11 @@ Interval SumOfRanges(const QuasiAffineSum& sum);
 WideInterval WideSumOfRanges(const QuasiAffineSum& sum);
 
 // The corner values of the sum without its multiples of `left_out`, or of all of it where that is
-// 0. There are none where an atom of the sum has none, and on overflow.
+// 0. Nullopt if an atom of the sum has none, and on overflow.
 std::optional<CornerValues> CornerValuesOf(const QuasiAffineSum& sum, int64_t left_out = 0);
 
 // The X of an irreducible digit floor(X/a), X mod a or floor(X/a) mod n, which cannot be written in
-// another way, alone or beside atoms of other variables. X is a sum of variables. Null for all
+// another way, alone or in a sum with atoms of other variables. X is a sum of variables. Null for all
 // other atoms.
 const QuasiAffineSum* NumberOfDigit(const Atom& atom);
 // Whether every atom is a variable or a digit that has a number, no variable occurs in two of them,

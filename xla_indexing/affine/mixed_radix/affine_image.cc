@@ -102,7 +102,7 @@ TakeResult TakeTopDigit(PositionalState& state, const Interval& values, Image& i
   return image.Fits() ? TakeResult::kSome : TakeResult::kNoResult;
 }
 
-// Puts the number of a linear source L in the place of L / lower_factor, or of its reverse.
+// Replaces L / lower_factor, or its reverse, by the number of the linear source L.
 TakeResult TakeLinearSource(const PositionalState& state, Image& image) {
   const Digit digit = image.inner.front();
   const NumberSource& from = state.sources[digit.source];

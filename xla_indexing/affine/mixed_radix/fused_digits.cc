@@ -19,7 +19,7 @@ Number FusedNumberOf(const PositionalState& state, const Digit& digit) {
 namespace {
 
 // The number with the digits of the fused source that its lowest or highest digit is of, in which
-// `lower_factor` is where it was; none where there is no such digit.
+// `lower_factor` is where it was; nullopt if there is no such digit.
 std::optional<Number> Flatten(PositionalState& state, const Number& number, int64_t& lower_factor) {
   const auto fused_number_of = [&](const Digit& digit) -> const Number* {
     if (digit.IsConstant()) return nullptr;

@@ -22,7 +22,7 @@ namespace xla_indexing::internal {
 struct KnownPosition {
   using Indices = llvm::SmallVector<Number, 4>;
 
-  // The first of these sizes; null where there are none.
+  // The first of these sizes; null if there are none.
   const Indices* FindIndices(llvm::ArrayRef<int64_t> sizes) const;
 
   Number position;
@@ -38,7 +38,7 @@ struct AffineStep {
 
 class KnownSteps {
  public:
-  // What is known of these indices; null where there is nothing.
+  // What is known of these indices; null if there is nothing.
   KnownPosition* FindPosition(llvm::ArrayRef<Number> indices) const;
   // What is known of the position; nothing at first.
   KnownPosition* PositionOf(const Number& position);

@@ -75,7 +75,7 @@ std::optional<Number> LinearDigit(PositionalState& state, NumberSource linear, i
                                   int64_t extent);
 
 // (factor * number + offset) / divisor, of `size` values, where it is known that the division leaves
-// no rest and that the result is in [0, size - 1]; none where that cannot be.
+// no rest and that the result is in [0, size - 1]; nullopt if that cannot be.
 std::optional<Number> AffineImage(PositionalState& state, const Number& number, int64_t factor,
                                   int64_t offset, int64_t divisor, int64_t size);
 // Takes the offsets of the number's linear digits out of it and gives them back. Its most
@@ -83,7 +83,7 @@ std::optional<Number> AffineImage(PositionalState& state, const Number& number, 
 std::optional<int64_t> MoveOffsetsOut(PositionalState& state, Number& number);
 
 // Whether the linear sources of `made` say all that those of the numbers say that `made` was made of.
-// Both are equal wherever that is true. So any chain that comes to `made` may take the other numbers
+// Both are equal wherever that is true. So any chain that reaches `made` may take the other numbers
 // for it. Where they say more, only the chain that has made it may: that its values leave a digit
 // constant, or that a divisor leaves no rest, is not seen in `made`.
 bool SayAllOf(PositionalState& state, llvm::ArrayRef<Number> made, llvm::ArrayRef<Number> of);

@@ -68,7 +68,7 @@ class PositionalAlgebra {
                                                       llvm::ArrayRef<int64_t> to);
 
   // (factor * number + offset) / divisor, of `size` values, where it is known that the division
-  // leaves no rest and that the result is in [0, size - 1]; none where that cannot be.
+  // leaves no rest and that the result is in [0, size - 1]; nullopt if that cannot be.
   std::optional<Number> Affine(const Number& number, int64_t factor, int64_t offset,
                                int64_t divisor, int64_t size);
 
@@ -91,7 +91,7 @@ class PositionalAlgebra {
   };
   HighDigits AsHighDigits(const Number& number);
 
-  // The position of the variable that the number is; none where it is none.
+  // The position of the variable that the number is; nullopt if it is none.
   std::optional<int> AsVariable(const Number& number) const;
 
   // An interval that contains the values of the number.

@@ -51,7 +51,7 @@ class PositionalLowering {
   PositionalLowering(const PositionalLowering&) = delete;
   PositionalLowering& operator=(const PositionalLowering&) = delete;
 
-  // Null where it is too long.
+  // Null if it is too long.
   mlir::AffineExpr Lower(const Number& number);
 
  private:

@@ -14,7 +14,7 @@
 namespace xla_indexing::internal {
 namespace {
 
-// The sum less its constant, which is given back; none where nothing is to be known of it.
+// The sum less its constant, which is given back; nullopt if nothing is to be known of it.
 std::optional<int64_t> TakeConstant(QuasiAffineSum& sum) {
   const int64_t constant = sum.constant();
   if (!sum.valid() || sum.IsConstant() || constant == kInt64Min) return std::nullopt;
@@ -110,7 +110,7 @@ llvm::SmallVector<QuasiAffineSum, 2> Assumptions::ZerosNear(const QuasiAffineSum
 
 namespace {
 
-// Takes an atom of a sum that is 0 out of another one. None where a number does not fit int64.
+// Takes an atom of a sum that is 0 out of another one. Nullopt if a number does not fit int64.
 std::optional<Assumptions::Multiple> Without(const Atom* atom, const QuasiAffineSum& zero,
                                              const Assumptions::Multiple& given) {
   const int64_t coefficient = given.sum.CoefficientOf(atom);

@@ -2,7 +2,7 @@
 //
 //   AtomTable atoms;
 //   const Atom* d0 = atoms.Variable(mlir::getAffineDimExpr(0, context), known);
-//   const Atom* known = atoms.Find(Atom::Kind::kFloor, sum, 4);   // null where there is none
+//   const Atom* known = atoms.Find(Atom::Kind::kFloor, sum, 4);   // null if there is none
 //   Atom* made = atoms.New();   // to be filled in
 //   const Atom* floor = atoms.Insert(made);
 #ifndef XLA_INDEXING_AFFINE_NORMAL_FORM_ATOM_TABLE_H_
@@ -28,7 +28,7 @@ class AtomTable {
   // A new atom for an expression whose normal form does not fit int64: it stays as it is.
   const Atom* Opaque(mlir::AffineExpr division);
 
-  // The floor or mod of a dividend in mod-free form by `divisor`; null where it was not made yet.
+  // The floor or mod of a dividend in mod-free form by `divisor`; null if it was not made yet.
   const Atom* Find(Atom::Kind kind, const QuasiAffineSum& dividend_mod_free_form,
                    int64_t divisor) const;
   // The atom of this division, where it is irreducible: then it is known without dividing.
@@ -39,7 +39,7 @@ class AtomTable {
   // Adds a floor or a mod, if there is none like it in the table yet. Returns the one that is.
   const Atom* Insert(const Atom* atom) { return *divisions_.insert(atom).first; }
 
-  // What a floordiv or mod expression was found to be; null where it was not evaluated yet.
+  // What a floordiv or mod expression was found to be; null if it was not evaluated yet.
   const QuasiAffineSum* FindEvaluated(mlir::AffineExpr division) const;
   void SetEvaluated(mlir::AffineExpr division, const QuasiAffineSum& sum);
 
@@ -80,7 +80,7 @@ class AtomTable {
   };
 
   ObjectArena<Atom> storage_;
-  // Variables by position; null where they were not asked for.
+  // Variables by position; null if they were not asked for.
   llvm::SmallVector<const Atom*, 8> dims_;
   llvm::SmallVector<const Atom*, 8> symbols_;
   absl::flat_hash_set<const Atom*, Hash, Equal> divisions_;

@@ -75,7 +75,7 @@ void ShiftConstant(SimplifierState& state, Division& division) {
 
 namespace {
 
-// The t with range within [t*g, t*g + g - 1]; none where t*g does not fit.
+// The t with range within [t*g, t*g + g - 1]; nullopt if t*g does not fit.
 std::optional<int64_t> CommonQuotient(const Interval& range, int64_t g) {
   if (!range.has_lower() || !range.has_upper() ||
       static_cast<uint64_t>(range.upper()) - static_cast<uint64_t>(range.lower()) >=

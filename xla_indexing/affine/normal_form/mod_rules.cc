@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* kLinearInTwoValues = "of two values: linear";
 
-// The sum with a mod in the place of c*Y, where floor(Y / n) is the floor of `term` and c the
+// The sum with a mod instead of c*Y, where floor(Y / n) is the floor of `term` and c the
 // coefficient of Y's first variable, if all of Y and the floor go by that, modulo m:
 //
 //   c*Y - c*n*floor(Y / n) = c*(Y mod n)

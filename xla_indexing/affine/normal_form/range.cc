@@ -30,7 +30,7 @@ struct DigitOfVariable {
   std::optional<int64_t> extent = {};
 };
 
-// The atom as a digit of one variable; none where it is no such digit.
+// The atom as a digit of one variable; nullopt if it is no such digit.
 std::optional<DigitOfVariable> AsDigitOfVariable(const Atom* atom) {
   DigitOfVariable digit;
   if (atom->kind == Atom::Kind::kVariable) {

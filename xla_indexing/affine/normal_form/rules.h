@@ -57,7 +57,7 @@ void ReduceToResidue(SimplifierState& state, Division& division);
 void ShiftConstant(SimplifierState& state, Division& division);
 const Interval& RangeOfRest(SimplifierState& state, Division& division);
 
-// floor(R / m) and R mod m as atoms; null where they cannot be made.
+// floor(R / m) and R mod m as atoms; null if they cannot be made.
 const Atom* MakeFloorAtom(SimplifierState& state, Division& division);
 const Atom* MakeModAtom(SimplifierState& state, Division& division);
 

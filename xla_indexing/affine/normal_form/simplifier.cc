@@ -86,7 +86,7 @@ AffineExpr ExprSimplifier::ShorterAsItWas(AffineExpr e, const QuasiAffineSum& su
 }
 
 // The expression as it is but for the order of summands, and variables of one value, which are that
-// value; null where numbers do not fit. Divisions nest less deep than the bound on their number.
+// value; null if numbers do not fit. Divisions nest less deep than the bound on their number.
 AffineExpr ExprSimplifier::Sorted(AffineExpr e) {
   const LinearSum flat = LinearSum::FromExpr(e);
   if (!flat.valid()) return {};

@@ -101,7 +101,7 @@ class ExprSimplifier {
   // The sum over the expressions of its atoms, as it is; invalid past the bounds of
   // affine/expr/build.h.
   LinearSum Written(const QuasiAffineSum& sum);
-  // The atom that an expression in normal form is; null where it is none.
+  // The atom that an expression in normal form is; null if it is none.
   const Atom* AtomOf(mlir::AffineExpr e);
 
   // floor(sum / divisor) and sum mod divisor, divisor >= 1.

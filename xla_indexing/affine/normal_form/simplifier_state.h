@@ -88,7 +88,7 @@ struct SimplifierState {
   int range_depth = 0;
 
   absl::node_hash_map<QuasiAffineSum, SumForms> forms;  // by the mod-free form
-  // The sum that was divided last, and what it is; null where none was.
+  // The sum that was divided last, and what it is; null if none was.
   mlir::AffineExpr last_dividend;
   QuasiAffineSum last_evaluated;
 };

@@ -138,7 +138,7 @@ class ResiduesInTurn {
   int64_t residue_;
 };
 
-// Both dividends as multiples of the L of the first; none where the second is no multiple of that.
+// Both dividends as multiples of the L of the first; nullopt if the second is no multiple of that.
 std::optional<std::pair<MultipleOfSum, MultipleOfSum>> AsMultiplesOfOneSum(
     const QuasiAffineSum& first, const QuasiAffineSum& second) {
   const int64_t g = first.CoefficientGcd();
@@ -154,7 +154,7 @@ std::optional<std::pair<MultipleOfSum, MultipleOfSum>> AsMultiplesOfOneSum(
 }
 
 // The c for which a'*(Y mod a) + b'*(Z mod b) is in [c, c + m - 1] for all integers L, of which Y and Z
-// are made; a*a' = b*b' = m. None where there is no such c, and where m is large.
+// are made; a*a' = b*b' = m. Nullopt if there is no such c, and where m is large.
 constexpr int64_t kMostResidues = 64;
 std::optional<int64_t> LeastSumOfResidues(const QuasiAffineSum& y, int64_t a,
                                           const QuasiAffineSum& z, int64_t b, int64_t m) {
@@ -251,7 +251,7 @@ std::optional<QuasiAffineSum> JoinTwoDivisions(SimplifierState& state, const Qua
   return std::nullopt;
 }
 
-// Every step removes a mod or a floor, puts a mod in the place of two, or reduces the coefficient of a
+// Every step removes a mod or a floor, replaces two mods by one, or reduces the coefficient of a
 // floor for good, since the atoms of its dividend are nested less deep. So steps end.
 std::optional<QuasiAffineSum> JoinOnce(SimplifierState& state, const QuasiAffineSum& sum) {
   if (!sum.valid()) return std::nullopt;

@@ -47,7 +47,7 @@ struct VariablesOfDividends {
   int divisions = 0;  // as often as they occur
 };
 
-// With q*L + m*W in the place of the variables of each dividend, W leaves a floor and goes from a mod.
+// With q*L + m*W for the variables of each dividend, W leaves a floor and goes from a mod.
 class IntervalReader {
  public:
   explicit IntervalReader(const QuasiAffineSum& sum) : sum_(sum) {}

@@ -66,7 +66,7 @@ struct SpelledDivision {
     rest.SubtractScaled(taken, factor);
   }
 
-  // The same with the constant of the sum in the place of V, if the dividend has a constant. False if not.
+  // The same with the constant of the sum for V, if the dividend has a constant. False if not.
   bool TakeConstant(LinearSum& sum) {
     const std::optional<int64_t> taken = ExactQuotient(sum.constant(), factor);
     if (is_mod || is_exact || dividend.constant() == 0 || !taken) return false;

@@ -196,7 +196,7 @@ bool IsMultipleOfDivisor(const AtomTerm& floor) {
 }
 
 // Whether there is a step for a floor of a mod-free form; has_step(floor) tells it where all
-// summands of the floor's dividend, none of them a floor, stand beside it.
+// summands of the floor's dividend, none of them a floor, are added to it.
 template <typename HasStep>
 bool MayHaveStep(const QuasiAffineSum& mod_free_form, HasStep has_step) {
   return llvm::any_of(mod_free_form.terms(), [&](const AtomTerm& term) {

@@ -18,7 +18,7 @@
 
 namespace xla_indexing::internal {
 
-// The number of points: 0 where an interval is empty, 1 for a box of no dimensions. None where it
+// The number of points: 0 where an interval is empty, 1 for a box of no dimensions. Nullopt if it
 // is infinite or does not fit int64.
 inline std::optional<int64_t> NumPoints(absl::Span<const Interval> box) {
   std::optional<int64_t> count = 1;

@@ -11,7 +11,7 @@
 // Where its numbers do not fit int64, the result is a larger class that contains it. Any operation
 // on the empty set gives the empty set.
 //
-// Beside an interval, which says how large a value is, a congruence says on which lattice it lies:
+// An interval says how large a value is; a congruence says on which lattice it lies:
 // Tighten() moves the ends of an interval to the class.
 //
 // Example: Congruence::Of(3, 6).Add(Congruence::Of(0, 4)) == Congruence::Of(1, 2);

@@ -45,7 +45,7 @@ struct Progression {
   int64_t stride() const { return residues.modulus(); }
   // The stride; 1 for one value, which has no next one.
   int64_t step() const { return stride() == 0 ? 1 : stride(); }
-  // None where it is infinite.
+  // Nullopt if it is infinite.
   std::optional<Int128> Count() const {
     if (interval.IsEmpty()) return 0;
     if (!interval.IsFinite()) return std::nullopt;

@@ -32,7 +32,7 @@ std::optional<int64_t> First(Int128 factor, Int128 offset, const LinearResidues&
   const int64_t m = residues.modulus;
   const int64_t l = Remainder(residues.lower - offset, m);
   const int64_t u = Remainder(residues.upper - offset, m);
-  // Where the interval goes round past 0, or is all residues, 0 is in it.
+  // Where the interval wraps around past 0, or is all residues, 0 is in it.
   if (l > u || Int128{residues.upper} - residues.lower == m - 1) return 0;
   return FirstMultiple(Remainder(factor, m), m, l, u);
 }

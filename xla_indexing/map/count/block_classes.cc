@@ -60,7 +60,7 @@ bool AddSegment(llvm::ArrayRef<Progression> progressions, llvm::ArrayRef<size_t>
 // The points of a block, numbered row by row.
 class BlockPoints {
  public:
-  // Holds the hulls of all parts; none where that is more than a number of steps.
+  // Holds the hulls of all parts; nullopt if that is more than a number of steps.
   static std::optional<BlockPoints> Of(llvm::ArrayRef<std::vector<const ImagePart*>> parts,
                                        StepBudget* budget) {
     std::map<int, Interval> hulls;  // by result
@@ -136,7 +136,7 @@ class Marks {
     set = next;
   }
 
-  // None where there are too many different sets.
+  // Nullopt if there are too many different sets.
   std::optional<ClassSizes> Sizes() const {
     if (has_too_many_sets_) return std::nullopt;
     std::vector<int64_t> counts(sets_.size());

@@ -94,7 +94,7 @@ std::optional<ClassSizes> ClassesOf(llvm::ArrayRef<std::vector<const ImagePart*>
   return ClassesOfElements(block, budget);
 }
 
-// The size of the union of images that have points; none where a block has too many places, or
+// The size of the union of images that have points; nullopt if a block has too many places, or
 // the sets of images become too many.
 std::optional<Interval> CountUnion(llvm::ArrayRef<ImageParts> images, int num_results,
                                    StepBudget* budget) {
@@ -150,7 +150,7 @@ IndexingMap WithDimsAsResults(const IndexingMap& map) {
 }
 
 // Results as g(d) + h(s), and constraints on d or on s alone: the pairs are those d with, for each,
-// the values of h. None where they are not so.
+// the values of h. Nullopt if they are not so.
 std::optional<IndexingMap> WithoutDims(const IndexingMap& map, const Component& component) {
   const auto has = [&](AffineExpr expr, bool dims) {
     return llvm::any_of(VariablesOf(expr, map.num_dims()),

@@ -197,7 +197,7 @@ class Sweep {
     }
   }
 
-  // The points of the other variables; none where they are past int64.
+  // The points of the other variables; nullopt if they are past int64.
   std::optional<int64_t> NumSteps() const {
     Int128 points = 1;
     for (const int variable : others_) {
@@ -331,9 +331,9 @@ IndexingMap With(const IndexingMap& map, int variable, int64_t value) {
   return at;
 }
 
-// The cut of the fewest steps; none where no variable parts the others.
+// The cut of the fewest steps; nullopt if no variable parts the others.
 std::optional<CutVariable> CutOf(const IndexingMap& map, const Component& component) {
-  // What a component costs beside its steps.
+  // What a component costs in addition to its steps.
   constexpr int64_t kStepsOfComponent = 64;
   std::optional<CutVariable> best;
   for (const int variable : component.variables) {

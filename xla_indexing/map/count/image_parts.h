@@ -54,7 +54,7 @@ struct ImageParts {
 // All parts, where none needs a projection; none otherwise.
 std::optional<ImageParts> ProgressionPartsOf(const IndexingMap& map);
 
-// All parts; none where an expression cannot be written.
+// All parts; nullopt if an expression cannot be written.
 std::optional<ImageParts> PartsOf(const IndexingMap& map, StepBudget* budget);
 
 // Calls visit(results) for each element of a part at least once. False where that takes more steps

@@ -51,7 +51,7 @@ std::vector<Component> ComponentsOf(const IndexingMap& map);
 Component AllOf(const IndexingMap& map);
 
 // A map of one component: its dimensions, its symbols as range variables, its results and
-// constraints, each in their old order. None where an expression cannot be written over these.
+// constraints, each in their old order. Nullopt if an expression cannot be written over these.
 std::optional<IndexingMap> MapOfComponent(const IndexingMap& map, const Component& component);
 
 }  // namespace xla_indexing::internal

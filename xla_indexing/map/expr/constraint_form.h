@@ -41,7 +41,7 @@ enum class ConstraintState { kImplied, kUnsatisfiable, kKept };
 
 // Puts `constraint` into normal form over the variables of `simplifier`. `narrow(variable,
 // interval)` is called for variables whose intervals the constraint narrows; the constraint is kept
-// beside them unless the intervals say all of it.
+// in addition to them unless the intervals say all of it.
 ConstraintState NormalizeConstraint(
     ExprSimplifier& simplifier, Constraint& constraint,
     llvm::function_ref<void(mlir::AffineExpr variable, Interval interval)> narrow);
@@ -53,7 +53,7 @@ struct ResidueFact {
 };
 std::optional<ResidueFact> ResidueFactOf(const Constraint& constraint);
 
-// The constraint  (sum - r) mod n in [0, 0]; none where its numbers do not fit.
+// The constraint  (sum - r) mod n in [0, 0]; nullopt if its numbers do not fit.
 std::optional<Constraint> ConstraintOf(const ResidueFact& fact, mlir::MLIRContext* context);
 
 }  // namespace xla_indexing::internal

@@ -15,7 +15,7 @@ namespace xla_indexing::internal {
 
 // Replaces dimension i by dim_values[i] and symbol j by symbol_values[j] in results and
 // constraints, over the given variables. Null values and those past the end of a list keep the
-// variable. The intervals of the old variables are not taken along. None where a number does not
+// variable. The intervals of the old variables are not taken along. Nullopt if a number does not
 // fit int64 or a bound of affine/expr/build.h is passed.
 std::optional<IndexingMap> ReplaceVariables(const IndexingMap& map, Variables dims,
                                             Variables ranges, Variables runtimes,

@@ -37,7 +37,7 @@ struct ResidueOfSum {
 //   s = c'*(r - e) + n*t    n is the part of m that has no factor in common with c, and c*c' = 1 (mod n)
 //
 // Where r is not known it is one more range variable, and n has to be m. Of an equality c has to be 1 or
-// -1, and no t is needed. None where n is 1 or e has s.
+// -1, and no t is needed. Nullopt if n is 1 or e has s.
 std::optional<ChangedVariables> ReplaceBy(const ResidueOfSum& known, int range,
                                           const IndexingMap& map) {
   mlir::MLIRContext* context = map.context();

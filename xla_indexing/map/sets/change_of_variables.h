@@ -34,7 +34,7 @@ struct ChangedVariables {
   llvm::SmallVector<mlir::AffineExpr, 4> values;
 };
 
-// Replaces at most kMaxChangedVariables. None where no range variable can be replaced. `map` has no runtime variables. A value is null where it
+// Replaces at most kMaxChangedVariables. Nullopt if no range variable can be replaced. `map` has no runtime variables. A value is null if it
 // would pass a bound of affine/expr/build.h.
 std::optional<ChangedVariables> WithoutEqualities(const IndexingMap& map);
 

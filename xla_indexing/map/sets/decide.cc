@@ -50,7 +50,7 @@ absl::Status CheckNumbers(const IndexingMap& a, const IndexingMap& b) {
                         map.num_runtimes(), " runtime variables");
   };
   return absl::InvalidArgumentError(
-      absl::StrCat("a map of ", numbers(a), " beside one of ", numbers(b)));
+      absl::StrCat("a map of ", numbers(a), " and one of ", numbers(b)));
 }
 
 // --- Functions
@@ -209,8 +209,8 @@ absl::StatusOr<Decision> SameFunction(const IndexingMap& a, const IndexingMap& b
   const QuestionBudget question;
   if (absl::Status status = CheckNumbers(a, b); !status.ok()) return status;
   if (a.num_ranges() != b.num_ranges()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a function of ", a.num_ranges(), " range variables beside one of ", b.num_ranges()));
+    return absl::InvalidArgumentError(absl::StrCat("a function of ", a.num_ranges(),
+                                                   " range variables and one of ", b.num_ranges()));
   }
   StepBudget budget(max_steps);
   IndexingMap a_form = a;

@@ -37,7 +37,7 @@ llvm::SmallVector<Interval, 8> AllBounds(const IndexingMap& map) {
   return bounds;
 }
 
-// What is outside an interval, in at most two intervals. None where an end is the last of int64, so
+// What is outside an interval, in at most two intervals. Nullopt if an end is the last of int64, so
 // that what is beyond it cannot be written.
 std::optional<llvm::SmallVector<Interval, 2>> Outside(const Interval& interval) {
   llvm::SmallVector<Interval, 2> outside;
@@ -205,7 +205,7 @@ namespace {
 
 // The least offset of a value from an end of an interval, or one that is known not to be more, where
 // reached(k) says whether there is a value within k of the end: `last`, the other end, is if any is.
-// None where no value is.
+// Nullopt if no value is.
 std::optional<Int128> OffsetOfHull(std::optional<Int128> last,
                                    llvm::function_ref<Answer(Int128)> reached) {
   if (reached(0) == Answer::kYes) return 0;

@@ -7,7 +7,7 @@
 //
 // Mathematics. X is contained in Y exactly if for no constraint  g in [lo, hi]  of Y the domain X
 // with  g in [-inf, lo - 1],  or with  g in [hi + 1, inf],  has a point. Two functions agree on X
-// exactly if X has no point with  f - g >= 1,  and none with  f - g <= -1. So everything comes to
+// exactly if X has no point with  f - g >= 1,  and none with  f - g <= -1. So everything reduces to
 // emptiness: the normal form first, then HasIntegerPoint, then all points, where the budget allows.
 //
 // An answer is kUndecided where the budget ends or a number does not fit int64.
@@ -60,7 +60,7 @@ void DropImpliedConstraints(IndexingMap* map, StepBudget* budget);
 Interval HullOver(const IndexingMap& map, mlir::AffineExpr expr, Interval range,
                   StepBudget* budget);
 
-// The number of points in the box of the variables' intervals; none where it is infinite or does
+// The number of points in the box of the variables' intervals; nullopt if it is infinite or does
 // not fit int64.
 std::optional<int64_t> NumCandidates(const IndexingMap& map);
 

@@ -350,7 +350,7 @@ Int128 MissingIn(const Interval& interval, int64_t value) {
 }
 
 // The value of a mover, now `value`, that adds about as much to the expression, as far as its bounds
-// go; nothing where it does not fit int64.
+// go; nullopt if it does not fit int64.
 std::optional<int64_t> MovedBy(const Mover& mover, Int128 missing, int64_t value,
                                const Interval& bounds) {
   const Int128 size = mover.factor < 0 ? -mover.factor : mover.factor;

@@ -40,7 +40,7 @@ Point Joined(const Lists&... lists) {
   return point;
 }
 
-// What `point_of(dims, symbols, results)` makes of every point of the domain; none where the budget
+// What `point_of(dims, symbols, results)` makes of every point of the domain; nullopt if the budget
 // or int64 does not reach.
 template <typename PointOf>
 std::optional<Points> Enumerate(const IndexingMap& map, StepBudget* budget, PointOf point_of) {

@@ -41,7 +41,7 @@ struct Projection {
   // Dimensions: the known variables, then one for each result. Range variables: the unknown ones
   // that could not be left out. No results.
   IndexingMap set;
-  // For each range variable of the map its value over those dimensions; null where the results do
+  // For each range variable of the map its value over those dimensions; null if the results do
   // not determine it.
   llvm::SmallVector<mlir::AffineExpr, 4> values;
 
@@ -53,10 +53,10 @@ struct Projected {
   // The map, simplified, with its known variables as dimensions (dimensions, then runtime
   // variables) and the others as range variables (dimensions, ranges, then runtime variables).
   IndexingMap map;
-  std::optional<Projection> projection;  // none where an expression cannot be written
+  std::optional<Projection> projection;  // nullopt if an expression cannot be written
 };
 
-// None where not even the map can be written so.
+// Nullopt if not even the map can be written so.
 std::optional<Projected> ProjectOntoResults(const IndexingMap& map, KnownVariables known);
 
 }  // namespace xla_indexing::internal

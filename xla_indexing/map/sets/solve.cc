@@ -217,7 +217,7 @@ class Solver {
     }
   }
 
-  // Gauss-Jordan elimination; each row that comes out is learnt beside those that are there.
+  // Gauss-Jordan elimination; each row that results is learnt in addition to those that are there.
   void Eliminate() {
     llvm::SmallVector<Equation, 16> rows(equations_.begin(), equations_.end());
     llvm::SmallVector<AffineExpr, 16> columns;

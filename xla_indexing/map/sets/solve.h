@@ -49,7 +49,7 @@ namespace xla_indexing::internal {
 inline constexpr int kMaxSolverEquations = 96;
 inline constexpr int kMaxSolverRounds = 8;
 
-// For each range variable, its value over d_0 .. d_{num_dims + num_results - 1}, or null where the
+// For each range variable, its value over d_0 .. d_{num_dims + num_results - 1}, or null if the
 // results were not shown to determine it. `map` is simplified, not known empty, and has no runtime
 // variables.
 llvm::SmallVector<mlir::AffineExpr, 4> SolveForRanges(const IndexingMap& map);
@@ -85,7 +85,7 @@ class ResidueValue {
   // x, where of the interval's integers, two or more, only one may be it; null otherwise.
   mlir::AffineExpr In(const Interval& interval) const;
 
-  // x mod m, m > 1; null where it is not known.
+  // x mod m, m > 1; null if it is not known.
   mlir::AffineExpr Modulo(int64_t m) const;
 
  private:
@@ -96,7 +96,7 @@ class ResidueValue {
     mlir::AffineExpr value;
     int64_t divisor;
   };
-  // x, modulo a number that suffices; null where no number that is known does.
+  // x, modulo a number that suffices; null if no number that is known does.
   struct Combined {
     mlir::AffineExpr value;
     int64_t modulus = 1;

@@ -111,7 +111,7 @@ std::optional<Determined> DeterminedBy(const Constraint& constraint, const Index
   return std::nullopt;
 }
 
-// None where a number does not fit int64 or a bound of affine/expr/build.h is passed.
+// Nullopt if a number does not fit int64 or a bound of affine/expr/build.h is passed.
 std::optional<IndexingMap> Replace(const Determined& determined, const IndexingMap& map) {
   llvm::SmallVector<AffineExpr, 8> symbols(map.num_symbols());
   symbols[determined.range] = determined.value;

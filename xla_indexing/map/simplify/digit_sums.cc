@@ -32,7 +32,7 @@ namespace {
 
 using ::mlir::AffineExpr;
 
-// factor * the sum of s, beside what does not have s.
+// factor * the sum of s, plus terms without s.
 struct SumOccurrence {
   LinearSum others;
   int64_t factor = 0;
@@ -103,7 +103,7 @@ constexpr int64_t kFewValues = 64;
 
 std::optional<Shift> ShiftOfSum(const LinearSum& sum);
 
-// The shift of a variable, or of a division of sums over it; none where a number does not fit int64.
+// The shift of a variable, or of a division of sums over it; nullopt if a number does not fit int64.
 std::optional<Shift> ShiftOfAtom(AffineExpr atom) {
   const auto division = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(atom);
   if (!division) return Shift{1, 1};
@@ -147,7 +147,7 @@ class FloorSum {
     if (const std::optional<int64_t> divisor = DivisorOfFloor(term.atom)) {
       return AddFloor(*divisor, term.coefficient);
     }
-    // With a step, it is as many times the floor by its period, beside what returns.
+    // With a step, it is as many times the floor by its period, plus what repeats.
     const std::optional<Shift> shift = ShiftOfAtom(term.atom);
     if (!shift || shift->period > kFewValues) return false;
     period_ = std::lcm(period_, shift->period);
@@ -276,7 +276,7 @@ AffineExpr WithCounter(const SumOccurrence& occurrence, const Progression& value
   return sum.ToExpr(t.getContext());
 }
 
-// The map with a counter for the range variable; none where it has no place for one.
+// The map with a counter for the range variable; nullopt if it has no place for one.
 std::optional<IndexingMap> WithCounterFor(int symbol, const IndexingMap& map) {
   const Interval values = map.ranges()[symbol].bounds;
   if (values.IsEmpty() || !values.IsFinite()) return std::nullopt;

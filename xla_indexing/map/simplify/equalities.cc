@@ -27,7 +27,7 @@ class AtomReplacement {
   AtomReplacement(const LinearSum& zero, AffineExpr atom)
       : zero_(zero), atom_(atom), coefficient_(zero.CoefficientOf(atom)) {}
 
-  // Null where a number does not fit int64 or a bound of affine/expr/build.h is passed.
+  // Null if a number does not fit int64 or a bound of affine/expr/build.h is passed.
   AffineExpr In(AffineExpr e) {
     const auto [known, is_new] = replaced_.try_emplace(e);
     if (!is_new) return known->second;

@@ -1,13 +1,13 @@
 // A relation and the expressions that go with it, as one system over one domain.
 //
 // Mathematics. A relation { d -> f(d, s, rt) } is simplified together with all that depends on its
-// variables: where each runtime variable is read, and on which device the relation leads to what it
-// leads to. These are the results of one map, in this order:
+// variables: where each runtime variable is read, and on which device the relation maps to what it
+// maps to. These are the results of one map, in this order:
 //
 //   f_1, .., f_n       the results of the relation
 //   e_1, e_2, ..       the indices of the element that each runtime variable is read from
 //   g_1, g_2, ..       the devices that runtime variables are read on, where that is not the reader
-//   h                  the device that the relation leads to                  only with a reader
+//   h                  the device that the relation maps to                  only with a reader
 //
 // The reader is the device that asks: the last dimension. f and e do not depend on it.
 //
@@ -54,7 +54,7 @@
 
 namespace xla_indexing::internal {
 
-// What is known of a runtime variable beside the expressions of its element and its device. Two
+// What is known of a runtime variable in addition to the expressions of its element and its device. Two
 // variables with equal sources, functions, elements and devices have the same value.
 struct RuntimeDefinition {
   int id = 0;        // by which the owner of the relation knows it

@@ -140,7 +140,7 @@ UsedDigits DigitsIn(const IndexingMap& map, unsigned symbol, int64_t m) {
 }
 
 // The t of the values m*t + u, u in [0, m - 1], that `values` has, or has as far as those digits can tell;
-// none where they tell of others.
+// nullopt if they tell of others.
 std::optional<Interval> RoundedQuotients(const Interval& values, int64_t m,
                                          const UsedDigits& used) {
   const Interval quotients =
@@ -154,7 +154,7 @@ std::optional<Interval> RoundedQuotients(const Interval& values, int64_t m,
   return is_rounded && !used.both ? std::make_optional(quotients) : std::nullopt;
 }
 
-// The map with m*t + u for the symbol; none where a number does not fit.
+// The map with m*t + u for the symbol; nullopt if a number does not fit.
 std::optional<IndexingMap> WithDigits(const IndexingMap& map, unsigned symbol, int64_t m,
                                       const Interval& quotients) {
   mlir::MLIRContext* context = map.context();
@@ -206,7 +206,7 @@ std::optional<Rotation> RotationIn(AffineExpr expr, int symbol, const IndexingMa
   return found;
 }
 
-// The map with (t - e) / c modulo n for s; none where a number does not fit.
+// The map with (t - e) / c modulo n for s; nullopt if a number does not fit.
 std::optional<IndexingMap> WithRemainder(const IndexingMap& map, int symbol, Rotation rotation) {
   mlir::MLIRContext* context = map.context();
   Variables ranges(map.ranges());

@@ -87,7 +87,7 @@ std::optional<int64_t> RemainderOf(const ResultQuotient& quotient, AffineExpr va
       })) {
     return std::nullopt;
   }
-  return (difference.constant() % m + m) % m;
+  return FloorMod(difference.constant(), m);
 }
 
 // A range variable as a function of the quotient that takes its place.
@@ -114,7 +114,7 @@ WideInterval QuotientsOf(const ResultQuotient& quotient, const IndexingMap& map)
   return values.FloorDiv(quotient.divisor);
 }
 
-// None where there is no constant remainder, or a number does not fit.
+// Nullopt if there is no constant remainder, or a number does not fit.
 std::optional<QuotientVariable> ByQuotient(const IndexingMap& map, unsigned symbol,
                                            const ResidueFact& fact) {
   const AffineExpr variable = mlir::getAffineSymbolExpr(symbol, map.context());

@@ -20,14 +20,11 @@
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/sets/has_integer_point.h"
-#include "xla_indexing/map/simplify/combine_residues.h"
 #include "xla_indexing/map/simplify/equalities.h"
 #include "xla_indexing/map/simplify/joined_relation.h"
 
 namespace xla_indexing {
 
-using internal::Combined;
-using internal::CombineResidues;
 using internal::ConstraintState;
 using internal::Equalities;
 using internal::ExprSimplifier;
@@ -112,7 +109,6 @@ struct ConstraintRound {
   bool narrowed = false;     // some interval of a variable
   bool shortened = false;    // some constraint, by an equality
   bool found_value = false;  // of a variable
-  bool combined = false;     // some residues
   bool is_unsatisfiable = false;
 
   void Narrow(AffineExpr variable, const Interval& interval, Interval* bounds, RuleTrace* trace) {
@@ -242,16 +238,12 @@ Outcome LookAtConstraints(const IndexingMap& map, llvm::ArrayRef<Constraint> con
                           ConstraintRound* round) {
   NormalizeConstraints(knowledge->residues, constraints, narrow, trace, round);
   if (round->is_unsatisfiable) return Outcome::kEmpty;
-  const Combined residues = CombineResidues(round->kept, map.context());
-  if (residues == Combined::kUnsatisfiable) return Outcome::kEmpty;
-  round->combined = residues == Combined::kSome;
-  if (trace && round->combined) trace->push_back({"residues of one sum are one constraint"});
   // A constraint that has become one on residues was not known to those before it.
   const bool may_say_more =
       round->narrowed || !std::is_partitioned(round->kept.begin(), round->kept.end(), IsFact);
-  // Constraints grow fewer by combining, variables with several values by finding one: this ends.
-  const bool ends = round->combined || round->found_value;
-  if (!QuestionBudget::IsSpent() && (ends || (may_go_on && may_say_more))) return Outcome::kAgain;
+  // Variables with several values grow fewer by finding one: this ends.
+  if (!QuestionBudget::IsSpent() && (round->found_value || (may_go_on && may_say_more)))
+    return Outcome::kAgain;
   may_go_on = may_go_on && !QuestionBudget::IsSpent();
   if (may_go_on && llvm::any_of(round->kept, IsEquality) && llvm::none_of(round->kept, GivesName)) {
     ShortenConstraints(map, may_use, narrow, trace, round);
@@ -346,7 +338,6 @@ bool IndexingMap::SimplifyFunction(const FunctionOptions& options) {
     if (outcome == Outcome::kEmpty) return make_empty();
     if (outcome == Outcome::kAgain) {
       constraints_ = std::move(round.kept);
-      if (round.combined) --num_rounds;
       continue;
     }
     if (outcome == Outcome::kShortened) {

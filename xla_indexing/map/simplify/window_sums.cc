@@ -43,7 +43,7 @@ class Joining {
         low_(mlir::getAffineSymbolExpr(low, map.context())),
         joined_(map) {}
 
-  // The map with `low` for sign * (n * high + low) + offset; none where that is not to be done.
+  // The map with `low` for sign * (n * high + low) + offset; nullopt if that is not to be done.
   std::optional<IndexingMap> Join() {
     if (!FindSum() || HasHopelessWindow() || !Replace() || !EliminateHigh() ||
         kept_.size() > map_.constraints().size()) {

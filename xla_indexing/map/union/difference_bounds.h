@@ -38,7 +38,7 @@ class DifferenceBounds {
   }
 
   int size() const { return size_; }
-  // x_i - x_j <= Bound(i, j), none where that is kNoBound.
+  // x_i - x_j <= Bound(i, j); no bound if that is kNoBound.
   int64_t Bound(int i, int j) const { return bounds_[i * size_ + j]; }
 
   // By how much two coordinates differ, x_i - x_j, where that is one number; of a closed zone.
