@@ -310,6 +310,26 @@ TEST(StableHloReader, ErrorsHaveAPlace) {
   }
 }
 
+TEST(StableHloReader, AReductionAppliesNoFunction) {
+  EXPECT_THAT(
+      StableHloError(
+          "func.func @main(%a: tensor<2x3xf32>, %i: tensor<f32>) -> tensor<2xf32> {\n"
+          "  %0 = stablehlo.reduce(%a init: %i) applies func.func across dimensions = [1] "
+          ": (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>\n"
+          "  return %0 : tensor<2xf32>\n}\n"),
+      HasSubstr(":2:46: error: custom op 'stablehlo.reduce' a reduction cannot apply 'func.func'"));
+  // Before any function.
+  EXPECT_THAT(
+      StableHloError(
+          "%a = stablehlo.constant dense<0.0> : tensor<3xf32>\n"
+          "%i = stablehlo.constant dense<0.0> : tensor<f32>\n"
+          "%0 = stablehlo.reduce(%a init: %i) applies func.return across dimensions = [0] "
+          ": (tensor<3xf32>, tensor<f32>) -> tensor<f32>\n"
+          "func.func @main() { return }\n"),
+      HasSubstr(
+          ":3:44: error: custom op 'stablehlo.reduce' a reduction cannot apply 'func.return'"));
+}
+
 // JAX's rule for broadcasts: a dimension of the operand is 1 by its type, or the size of the result, symbol for symbol.
 TEST(StableHloReader, SymbolicSizesAreNotRepeated) {
   const absl::string_view function =

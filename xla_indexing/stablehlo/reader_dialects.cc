@@ -408,7 +408,14 @@ ParseResult ReaderOpParser::ParseReduce() {
   } while (succeeded(p_.parseOptionalComma()));
   operands.append(initial.begin(), initial.end());
   StringRef applied, dimensions;
-  if (succeeded(p_.parseOptionalKeyword("applies")) && p_.parseKeyword(&applied)) return failure();
+  if (succeeded(p_.parseOptionalKeyword("applies"))) {
+    const llvm::SMLoc at = p_.getCurrentLocation();
+    if (p_.parseKeyword(&applied)) return failure();
+    // Operations that the context knows have more than operands, which is not written here.
+    if (mlir::RegisteredOperationName::lookup(applied, p_.getContext())) {
+      return p_.emitError(at) << "a reduction cannot apply '" << applied << "'";
+    }
+  }
   if (p_.parseKeyword("across") || p_.parseKeyword("dimensions") || p_.parseEqual() ||
       ReadText(&dimensions) || ReadAttributes() || ReadTypes(operands)) {
     return failure();

@@ -163,6 +163,8 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadStableHlo(SourceText source_text)
   mlir::DialectRegistry registry;
   internal::RegisterReaderDialects(&registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  // A dialect that is loaded later frees the names of its operations that were made before.
+  context.loadAllAvailableDialects();
   context.allowUnregisteredDialects();
   absl::Status error;
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic& diagnostic) {

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,80 +37,82 @@ std::string Replaced(absl::string_view text, const IndexedReplacement& replaceme
   return replaced.ok() ? (*replaced)->ToString() : "";
 }
 
-// Loops over whole dimensions of an array, from `offset` on.
-MovedBox Loops(const std::vector<MovedAxis>& axes, const std::vector<int64_t>& sizes,
-               const std::vector<int64_t>& offsets) {
+MovedBox Box(std::vector<MovedAxis> axes, const std::vector<int64_t>& sizes,
+             const std::vector<int64_t>& offsets) {
   MovedBox box;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    box.dims.push_back({offsets[i], sizes[i], 0, {sizes[i]}});
-  }
-  box.axes = axes;
+  for (size_t i = 0; i < sizes.size(); ++i) box.dims.push_back({offsets[i], sizes[i]});
+  box.axes = std::move(axes);
   return box;
 }
 
-IndexedReplacement OfGather(std::vector<MovedBox> boxes, std::vector<int64_t> sizes) {
+// start + stride * (the index along a dimension).
+MovedAxis Along(int64_t start, int64_t dim, int64_t stride = 1) {
+  return {start, dim, stride, std::nullopt};
+}
+MovedAxis At(int64_t start) { return {start, std::nullopt, 1, std::nullopt}; }
+
+IndexedReplacement OfGather(std::vector<MovedBox> boxes) {
   IndexedReplacement replacement;
-  replacement.gather = MovedPieces{std::move(boxes), std::move(sizes)};
+  replacement.gather = std::move(boxes);
   return replacement;
 }
 
 TEST(ReplaceIndexedTest, ABoxIsAChainOfTheStepsThatDoSomething) {
   // Columns 5, 3, 1, as rows.
-  const MovedBox box = Loops({{0, {{1, 1}}, {}}, {5, {{0, -2}}, {}}}, {3, 4}, {0, 0});
-  EXPECT_THAT(Replaced(kGatherOfColumns, OfGather({box}, {3, 4})),
+  const MovedBox box = Box({Along(0, 1), Along(5, 0, -2)}, {3, 4}, {0, 0});
+  EXPECT_THAT(Replaced(kGatherOfColumns, OfGather({box})),
               AllOf(HasSubstr("%r.slice = f32[4,3] slice(%p), slice={[0:4], [1:6:2]}"),
                     HasSubstr("%r.reverse = f32[4,3] reverse(%r.slice), dimensions={1}"),
                     HasSubstr("ROOT %r = f32[3,4] transpose(%r.reverse), dimensions={1,0}")));
 }
 
 TEST(ReplaceIndexedTest, AnIndexOfOneElementLeavesItsDimensionAndWhatRepeatsIsBroadcast) {
-  const MovedBox box = Loops({{0, {{1, 1}}, {}}, {2, {}, {}}}, {3, 4}, {0, 0});
-  EXPECT_THAT(Replaced(kGatherOfColumns, OfGather({box}, {3, 4})),
+  const MovedBox box = Box({Along(0, 1), At(2)}, {3, 4}, {0, 0});
+  EXPECT_THAT(Replaced(kGatherOfColumns, OfGather({box})),
               AllOf(HasSubstr("slice={[0:4], [2:3]}"), HasSubstr("= f32[4] reshape("),
                     HasSubstr("ROOT %r = f32[3,4] broadcast(%r.reshape), dimensions={1}")));
 }
 
 TEST(ReplaceIndexedTest, PiecesAreConcatenated) {
-  const MovedBox first = Loops({{0, {{1, 1}}, {}}, {5, {}, {}}}, {1, 4}, {0, 0});
-  const MovedBox rest = Loops({{0, {{1, 1}}, {}}, {0, {{0, 1}}, {}}}, {2, 4}, {1, 0});
+  const MovedBox first = Box({Along(0, 1), At(5)}, {1, 4}, {0, 0});
+  const MovedBox rest = Box({Along(0, 1), Along(0, 0)}, {2, 4}, {1, 0});
   EXPECT_THAT(
-      Replaced(kGatherOfColumns, OfGather({first, rest}, {3, 4})),
+      Replaced(kGatherOfColumns, OfGather({first, rest})),
       HasSubstr("ROOT %r = f32[3,4] concatenate(%r.reshape, %r.transpose), dimensions={0}"));
 }
 
 TEST(ReplaceIndexedTest, PiecesThatCannotBeCutApartCannotBeAssembled) {
   // Four bars around a square, none of which can be cut off: a pinwheel.
   const auto at = [](int64_t row, int64_t column, int64_t rows, int64_t columns) {
-    return Loops({}, {rows, columns}, {row, column});
+    return Box({}, {rows, columns}, {row, column});
   };
   const std::vector<MovedBox> pinwheel = {at(0, 0, 1, 2), at(0, 2, 2, 1), at(2, 1, 1, 2),
                                           at(1, 0, 2, 1), at(1, 1, 1, 1)};
-  EXPECT_FALSE(CanAssemble(pinwheel, {3, 3}, /*has_fill=*/false));
-  EXPECT_TRUE(CanAssemble({at(0, 0, 1, 3), at(1, 0, 2, 2), at(1, 2, 2, 1)}, {3, 3}, false));
-  // What is missing is filled, or is not there.
-  EXPECT_TRUE(CanAssemble({at(0, 0, 1, 3)}, {3, 3}, /*has_fill=*/true));
-  EXPECT_FALSE(CanAssemble({at(0, 0, 1, 3)}, {3, 3}, /*has_fill=*/false));
+  EXPECT_FALSE(CanAssemble(pinwheel, {3, 3}));
+  EXPECT_TRUE(CanAssemble({at(0, 0, 1, 3), at(1, 0, 2, 2), at(1, 2, 2, 1)}, {3, 3}));
+  // Something is missing at the end, at the beginning, and between parts.
+  EXPECT_FALSE(CanAssemble({at(0, 0, 1, 3)}, {3, 3}));
+  EXPECT_FALSE(CanAssemble({at(1, 0, 1, 3), at(2, 0, 1, 3)}, {3, 3}));
+  EXPECT_FALSE(CanAssemble({at(0, 0, 1, 3), at(2, 0, 1, 3)}, {3, 3}));
+  EXPECT_FALSE(CanAssemble({at(0, 0, 2, 2), at(0, 2, 1, 1), at(2, 0, 1, 3)}, {3, 3}));
 }
 
-TEST(ReplaceIndexedTest, UpdatesArePlacedWhereStepsAreDigits) {
-  const auto places = [](std::vector<MovedTerm> terms, std::vector<int64_t> counts, int64_t size) {
-    std::vector<int64_t> offsets(counts.size(), 0);
-    return CanPlace(Loops({{0, std::move(terms), {}}}, counts, offsets), {size});
-  };
-  EXPECT_TRUE(places({{0, 3}}, {4}, 10));
-  EXPECT_TRUE(places({{0, 4}, {1, 1}}, {2, 3}, 8));
-  // Windows of 3 that begin 2 apart meet.
-  EXPECT_FALSE(places({{0, 2}, {1, 1}}, {2, 3}, 8));
-  // All updates of loop 1 go to one element.
-  EXPECT_FALSE(places({{0, 2}}, {2, 3}, 8));
+TEST(ReplaceIndexedTest, UpdatesArePlacedInStepsOfOneDimensionEach) {
+  EXPECT_TRUE(CanPlace(Box({Along(0, 0, 3)}, {4}, {0}), {10}));
+  EXPECT_TRUE(CanPlace(Box({Along(0, 1, -2), Along(0, 0)}, {2, 3}, {0, 0}), {8, 2}));
+  // All updates along dimension 1 go to one element.
+  EXPECT_FALSE(CanPlace(Box({Along(0, 0, 2)}, {2, 3}, {0, 0}), {8}));
+  // The rows of a step do not fit int64.
+  EXPECT_FALSE(CanPlace(Box({Along(0, 0, int64_t{1} << 62)}, {2}, {0}),
+                        {std::numeric_limits<int64_t>::max()}));
 }
 
 TEST(ReplaceIndexedTest, WhatIsWrongDoesNotVerify) {
-  const MovedBox box = Loops({{0, {{1, 1}}, {}}, {5, {{0, 1}}, {}}}, {3, 4}, {0, 0});
+  const MovedBox box = Box({Along(0, 1), Along(5, 0)}, {3, 4}, {0, 0});
   auto module = ParseAndVerifyModule(std::string(kGatherOfColumns));
   ASSERT_TRUE(module.ok());
   const HloInstruction* root = (*module)->entry_computation()->root_instruction();
-  EXPECT_FALSE(ReplaceIndexed(**module, {{root, OfGather({box}, {3, 4})}}).ok());
+  EXPECT_FALSE(ReplaceIndexed(**module, {{root, OfGather({box})}}).ok());
 }
 
 TEST(ReplaceIndexedTest, AttributesAreAdded) {
@@ -121,8 +125,7 @@ TEST(ReplaceIndexedTest, AttributesAreAdded) {
 
 TEST(ReplaceIndexedTest, AScatterBecomesAnUpdateAtConstantStarts) {
   IndexedReplacement replacement;
-  replacement.scatter =
-      PlacedUpdates{{Loops({{1, {{1, 1}}, {}}, {3, {{0, 1}}, {}}}, {3, 2}, {0, 0})}};
+  replacement.scatter = PlacedUpdates{{Box({Along(1, 1), Along(3, 0)}, {3, 2}, {0, 0})}};
   EXPECT_THAT(
       Replaced(R"(put { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }
                           ENTRY e {

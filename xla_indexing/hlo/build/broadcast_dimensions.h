@@ -31,7 +31,7 @@
 
 namespace xla_indexing {
 
-// The `broadcast_dimensions` with which XLA lines up two operands as numpy does. None where they
+// The `broadcast_dimensions` with which XLA lines up two operands as numpy does. Empty if they
 // have one rank or one of them is a scalar, where XLA needs none.
 absl::StatusOr<std::vector<int64_t>> NumpyBroadcastDimensions(const Shape& lhs, const Shape& rhs);
 

@@ -78,7 +78,7 @@ struct HloBuilderOptions {
   bool row_major_layouts = false;
 };
 
-// What an instruction has beside its opcode and operands. Views are read during the call only.
+// What an instruction has in addition to its opcode and operands. Views are read during the call only.
 struct InstructionDetails {
   // The name; empty for the opcode's spelling, with a number appended where that is taken.
   absl::string_view name = {};

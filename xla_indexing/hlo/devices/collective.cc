@@ -70,7 +70,7 @@ absl::StatusOr<DeviceIdSpace> IdSpaceOf(const HloInstruction& i) {
   return Error(i, "use_global_device_ids needs a channel_id");
 }
 
-// The size that shapes ask of every group, and the leaves that say so; none where they do not.
+// The size that shapes ask of every group, and the leaves that say so; nullopt if they do not.
 struct AskedSize {
   int64_t size;
   const Shape* whole;

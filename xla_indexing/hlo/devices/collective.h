@@ -72,7 +72,7 @@ struct CollectiveGroups : CollectiveIds {
   int64_t DevicesPerId() const {
     return space == DeviceIdSpace::kReplicasWithPartitions ? partition_count : 1;
   }
-  // The number of devices of every group; none where they differ.
+  // The number of devices of every group; nullopt if they differ.
   std::optional<int64_t> GroupSize() const;
 };
 
@@ -90,7 +90,7 @@ struct CollectivePairs : CollectiveIds {
 absl::StatusOr<CollectivePairs> CollectivePairsOf(const HloInstruction& instruction);
 
 // The element of the shape of a -start that is its result: element 1 of a tuple (operands, result,
-// ..), whose further elements have no meaning outside the run time. None where the shape is the
+// ..), whose further elements have no meaning outside the run time. Nullopt if the shape is the
 // result alone, as in some text.
 std::optional<int64_t> ResultElementOfStart(const HloInstruction& start);
 
@@ -102,7 +102,7 @@ struct StartLeaves {
 };
 StartLeaves LeavesOfStart(const HloInstruction& start);
 
-// The element of the operand of a -done that is its result; none where all of it is.
+// The element of the operand of a -done that is its result; nullopt if all of it is.
 std::optional<int64_t> ResultElementOfDone(const HloInstruction& done);
 
 }  // namespace xla_indexing::internal

@@ -31,7 +31,7 @@ bool ReadSourceTargetPairs(Lexer& lexer, std::vector<SourceTargetPair>* pairs);
 // is a part of what the lexer reads. The cursor stays where it is.
 bool CheckSharding(Lexer& lexer, absl::string_view text);
 
-// InvalidArgument where the text is none of these, with what is wrong. A group that is empty beside
+// InvalidArgument where the text is none of these, with what is wrong. A group that is empty next to
 // others, an id that is negative, 2^63 - 1 or in two places, sizes whose product is another than
 // that of the groups, a permutation that is none, a mesh without an axis are errors. So the number
 // of ids fits 64 bits, and so does one more than each of them.

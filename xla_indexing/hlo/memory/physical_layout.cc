@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMaxAxes = 64;
 
-// The product; 0 where one of the sizes is 0; none where the others' does not fit.
+// The product; 0 where one of the sizes is 0; nullopt if the others' does not fit.
 std::optional<int64_t> ProductOf(absl::Span<const int64_t> sizes) {
   std::optional<int64_t> product = 1;
   for (const int64_t size : sizes) {

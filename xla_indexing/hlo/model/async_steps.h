@@ -23,7 +23,7 @@
 
 namespace xla_indexing {
 
-// The async-start or async-update whose state is the value of an instruction; null where that is not to
+// The async-start or async-update whose state is the value of an instruction; null if that is not to
 // be seen in its computation. An instruction that need not be valid may be given.
 const HloInstruction* AsyncStepOf(const HloInstruction& state);
 
@@ -34,7 +34,7 @@ const HloInstruction* AsyncStartOf(const HloInstruction& state);
 int64_t BoundOperands(const Shape& state);
 
 // The instruction that is bound to parameter `parameter` of the computation, which is one of those that
-// are bound after `step`; null where its step is not to be seen.
+// are bound after `step`; null if its step is not to be seen.
 const HloInstruction* AsyncOperand(const HloInstruction& step, int64_t parameter);
 
 }  // namespace xla_indexing

@@ -101,7 +101,7 @@ class HloInstruction {
   // Where the instruction comes from (hlo/types/metadata.h). Each call reads the text of its metadata.
   OpMetadata metadata() const;
   // The place in the source that it comes from, and the places from which that was called, the
-  // innermost first; from the module's tables, else the one that the metadata name; none where
+  // innermost first; from the module's tables, else the one that the metadata name; empty if
   // nothing is known.
   std::vector<SourceFrame> SourceFrames() const;
 
@@ -115,7 +115,7 @@ class HloInstruction {
   absl::Span<const int64_t> gather_slice_sizes() const {
     return GetIntegers(AttributeKey::kSliceSizes);
   }
-  // Null where there is none.
+  // Null if there is none.
   const Window* window() const;
   const ConvolutionDimensionNumbers* convolution_dimension_numbers() const;
   const Literal* literal() const;  // The value of a constant.
@@ -156,7 +156,7 @@ class HloInstruction {
   const HloComputation* while_condition() const { return GetComputation(AttributeKey::kCondition); }
   const HloComputation* while_body() const { return GetComputation(AttributeKey::kBody); }
   // The branches of a conditional in the order of their indices. Branch 0 of a predicated
-  // conditional is the one taken for true.
+  // conditional is the branch for true.
   absl::InlinedVector<const HloComputation*, 2> branch_computations() const;
 
   // Building. Adds an attribute (at the end) or gives the one that is there a new value, and copies

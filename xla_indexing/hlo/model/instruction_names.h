@@ -34,7 +34,7 @@ class InstructionNames {
 
  private:
   struct Slot {
-    const char* name = nullptr;  // Null where the slot is free. Not ended by a '\0'.
+    const char* name = nullptr;  // Null if the slot is free. Not ended by a '\0'.
     uint32_t hash = 0;
     uint32_t index = 0;
   };

@@ -101,7 +101,7 @@ class HloModule {
   void SetSource(std::shared_ptr<const SourceText> source) { source_ = std::move(source); }
 
   // What VerifyModule() says of the module, which keeps it here, also of a constant module: it says
-  // nothing that does not follow from the module. Null where it was not asked since the last change.
+  // nothing that does not follow from the module. Null if it was not asked since the last change.
   const absl::Status* verdict() const { return verdict_.load(std::memory_order_acquire); }
   void SetVerdict(absl::Status verdict) const;
   // Whether the module was found valid and has not been changed since.

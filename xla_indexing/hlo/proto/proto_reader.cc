@@ -48,7 +48,7 @@ class ProtoModuleReader {
   explicit ProtoModuleReader(const WireMessage& message)
       : message_(message), source_(message.source()), module_(std::make_unique<HloModule>("")) {}
 
-  // The module; null where the source failed. It refers to nothing outside it.
+  // The module; null if the source failed. It refers to nothing outside it.
   std::unique_ptr<HloModule> Read();
 
  private:

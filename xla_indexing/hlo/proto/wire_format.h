@@ -13,11 +13,11 @@
 // numbers stand one field each or packed together.
 //
 // A `ProtoSource` knows where reading stands, in bytes and in fields, and keeps the first error;
-// after it reading goes on with defaults until whoever reads looks (`failed`), so that every read
+// after it reading continues with defaults until whoever reads looks (`failed`), so that every read
 // need not be checked. Memory is taken for what is there, never on the word of a length: a field's
 // length is bounded by the message around it. Messages are nested no deeper than kMaxParseDepth.
 //
-// A field is asked for by its number, and its name beside it says what is read; there is no other list
+// A field is asked for by its number, and its name next to it says what is read; there is no other list
 // of fields. Messages and fields are those of xla/service/hlo.proto and xla/xla_data.proto, as the
 // library of jaxlib 0.10.2 describes them to itself; numbers of fields never change.
 //

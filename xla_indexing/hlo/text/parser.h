@@ -18,7 +18,7 @@
 //   <the source line>
 //      ^
 //
-// and reading goes on with the next piece. A module that parses is well formed (names, parameters
+// and reading continues with the next piece. A module that parses is well formed (names, parameters
 // and called computations resolve, element counts fit 64 bits) but not verified: the first question
 // about it does that, and is an error if it is not valid (hlo/verify/verifier.h).
 //

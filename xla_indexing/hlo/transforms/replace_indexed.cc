@@ -9,21 +9,11 @@
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/transforms/moved_box.h"
-#include "xla_indexing/hlo/transforms/replace_gather.h"
-#include "xla_indexing/hlo/transforms/replace_scatter.h"
+#include "xla_indexing/hlo/transforms/replacement_steps.h"
 #include "xla_indexing/hlo/transforms/rewrite_module.h"
 #include "xla_indexing/hlo/types/attribute.h"
 
 namespace xla_indexing {
-
-bool CanAssemble(const std::vector<MovedBox>& boxes, const std::vector<int64_t>& sizes,
-                 bool has_fill) {
-  return internal::CanAssembleBoxes(boxes, sizes, has_fill);
-}
-
-bool CanPlace(const MovedBox& box, const std::vector<int64_t>& operand_sizes) {
-  return internal::CanPlaceBox(box, operand_sizes);
-}
 
 absl::StatusOr<std::unique_ptr<HloModule>> ReplaceIndexed(const HloModule& module,
                                                           const IndexedReplacements& replacements) {

@@ -1,4 +1,4 @@
-#include "xla_indexing/hlo/transforms/replace_scatter.h"
+// A scatter whose indices are known, as dynamic-update-slices or a pad.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,124 +11,44 @@
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
-#include "xla_indexing/hlo/transforms/moved_axes.h"
 #include "xla_indexing/hlo/transforms/moved_box.h"
+#include "xla_indexing/hlo/transforms/replace_indexed.h"
 #include "xla_indexing/hlo/transforms/replacement_steps.h"
 #include "xla_indexing/hlo/transforms/rewrite_module.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/attribute_values.h"
+#include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
 
-namespace xla_indexing::internal {
+namespace xla_indexing {
+namespace internal {
 namespace {
 
 using Handle = ReplacementSteps::Handle;
 
-// One dimension of the array into which updates go by a dynamic-update-slice.
-struct UpdatedDim {
-  int64_t size = 0;
-  MovedAxis axis;  // with one term at most, of step 1
-};
+int64_t StepOf(const MovedAxis& axis) { return axis.stride < 0 ? -axis.stride : axis.stride; }
 
-// How one dimension becomes several: a pad, then a reshape.
-struct Split {
-  size_t position = 0;
-  PaddingDimension padding;
-  Sizes sizes;
-};
-
-struct Placement {
-  Flattened flat;
-  std::vector<Split> splits;
-  std::vector<UpdatedDim> places;
-  Sizes reversed;
-};
-
-// Appends the places of a dimension, whose steps are positive and the largest first. False where
-// its terms do not stay within the next step.
-bool PlaceAxis(int64_t size, MovedAxis axis, const Sizes& counts, Placement* placement) {
-  if (axis.terms.empty() || (axis.terms.size() == 1 && axis.terms[0].stride == 1)) {
-    placement->places.push_back({size, std::move(axis)});
-    return true;
-  }
-  if (axis.runtime) return false;
-  const MovedTerm first = axis.terms[0];
-  axis.terms.erase(axis.terms.begin());
-  int64_t rest = 1;
-  for (const MovedTerm& term : axis.terms) rest += term.stride * (counts[term.loop] - 1);
-  const int64_t step = first.stride;
-  if (rest > step) return false;
-  const int64_t column = axis.start % step;
-  const int64_t low = column + rest <= step ? 0 : step - column;
-  const auto length = CheckedAdd(size, low);
-  if (!length) return false;
-  const int64_t rows = (*length - 1) / step + 1;
-  const auto padded = CheckedMul(rows, step);
-  if (!padded) return false;
-  placement->splits.push_back(
-      {placement->places.size(), {low, *padded - *length, 0}, {rows, step}});
-  MovedAxis row;
-  row.start = (axis.start + low) / step;
-  row.terms = {{first.loop, 1}};
-  placement->places.push_back({rows, std::move(row)});
-  axis.start = (axis.start + low) % step;
-  return PlaceAxis(step, std::move(axis), counts, placement);
-}
-
-std::optional<Placement> PlacementOf(const MovedBox& box, const Sizes& operand_sizes) {
-  const Sizes counts = box.LoopCounts();
-  Placement placement;
-  for (const MovedDim& dim : box.dims) {
-    if (dim.skipped != 0 || Product(dim.counts) != dim.size) return std::nullopt;
-  }
-  placement.flat = Flatten(operand_sizes, box.axes);
-  // A coordinate that shares a loop has no start that is known at run time only.
-  if (placement.flat.sizes.size() != operand_sizes.size() && HasRuntimeStart(box.axes)) {
-    return std::nullopt;
-  }
-  std::vector<bool> is_placed(counts.size(), false);
-  for (size_t k = 0; k < placement.flat.axes.size(); ++k) {
-    MovedAxis axis = placement.flat.axes[k];
-    Normalise(counts, &axis, &placement.reversed);
-    for (const MovedTerm& term : axis.terms) is_placed[term.loop] = true;
-    if (!PlaceAxis(placement.flat.sizes[k], std::move(axis), counts, &placement)) {
-      return std::nullopt;
-    }
-  }
-  for (size_t loop = 0; loop < counts.size(); ++loop) {
-    if (counts[loop] > 1 && !is_placed[loop]) return std::nullopt;
-  }
-  return placement;
-}
-
-// The updates of a box with loops as dimensions, arranged by `axes`, each with a loop or none.
-Handle ArrangedUpdates(Handle updates, const MovedBox& box, const Axes& axes, const Sizes& reversed,
+// The updates of a box, with a dimension for each coordinate of `axes`.
+Handle ArrangedUpdates(Handle updates, const MovedBox& box, const std::vector<MovedAxis>& axes,
                        ReplacementSteps* steps) {
-  const Sizes counts = box.LoopCounts();
   std::vector<SliceRange> ranges;
   ranges.reserve(box.dims.size());
   for (const MovedDim& dim : box.dims) ranges.push_back({dim.offset, dim.offset + dim.size, 1});
-  updates = steps->Reshape(steps->Slice(updates, ranges), counts);
-  updates = steps->Reverse(updates, reversed);
+  Sizes reversed;
   Sizes order;
   Sizes sizes;
   for (const MovedAxis& axis : axes) {
-    sizes.push_back(axis.terms.empty() ? 1 : counts[axis.terms[0].loop]);
-    if (!axis.terms.empty()) order.push_back(axis.terms[0].loop);
+    sizes.push_back(box.CountOf(axis));
+    if (axis.dim) order.push_back(*axis.dim);
+    if (axis.dim && axis.stride < 0) reversed.push_back(*axis.dim);
   }
-  // Loops of one index that no coordinate has.
-  for (size_t loop = 0; loop < counts.size(); ++loop) {
-    const auto i = static_cast<int64_t>(loop);
-    if (!absl::c_linear_search(order, i)) order.push_back(i);
+  // Dimensions of one index that no coordinate has.
+  for (int64_t dim = 0; dim < static_cast<int64_t>(box.dims.size()); ++dim) {
+    if (!absl::c_linear_search(order, dim)) order.push_back(dim);
   }
+  updates = steps->Reverse(steps->Slice(updates, ranges), reversed);
   return steps->Reshape(steps->Transpose(updates, order), sizes);
-}
-
-// Whether the update takes the place of the element, whatever that was.
-bool ReplacesElements(const HloInstruction& scatter) {
-  const HloInstruction* root = scatter.to_apply()->root_instruction();
-  return root->opcode() == HloOpcode::kParameter && root->parameter_number() == 1;
 }
 
 // What the scatter makes of an element and its update, element by element.
@@ -161,28 +81,32 @@ Handle WithUpdates(const HloInstruction& scatter, Handle old, Handle updates,
 
 Handle PlacedInto(Handle array, Handle updates, const MovedBox& box, InstructionRewriter* rewriter,
                   ReplacementSteps* steps) {
+  // A dimension with steps becomes rows of them.
   const Sizes sizes = steps->SizesAt(array);
-  const Placement placement = *PlacementOf(box, sizes);
-  const Flattened& flat = placement.flat;
-  array = steps->Transpose(array, flat.order);
-  const Sizes transposed = steps->SizesAt(array);
-  array = steps->Reshape(array, flat.sizes);
-  std::vector<Sizes> before_splits;
-  for (const Split& split : placement.splits) {
-    before_splits.push_back(steps->SizesAt(array));
-    std::vector<PaddingDimension> padding(before_splits.back().size());
-    padding[split.position] = split.padding;
-    if (padding[split.position] != PaddingDimension()) {
-      array = steps->Pad(array, steps->AnyValue(array), padding);
-    }
-    Sizes two = steps->SizesAt(array);
-    two[split.position] = split.sizes[0];
-    two.insert(two.begin() + static_cast<std::ptrdiff_t>(split.position) + 1, split.sizes[1]);
-    array = steps->Reshape(array, two);
+  std::vector<PaddingDimension> padding(sizes.size());
+  Sizes padded;
+  Sizes split;
+  std::vector<MovedAxis> axes;
+  std::vector<SliceRange> whole;
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    MovedAxis axis = box.axes[k];
+    const int64_t step = axis.dim ? StepOf(axis) : 1;
+    const int64_t rows = (sizes[k] - 1) / step + 1;
+    axis.start = SpanOf(axis, box).value_or(AxisSpan()).start;
+    padding[k].high = step == 1 ? 0 : rows * step - sizes[k];
+    padded.push_back(sizes[k] + padding[k].high);
+    whole.push_back({0, sizes[k], 1});
+    split.push_back(step == 1 ? sizes[k] : rows);
+    const int64_t column = axis.start % step;
+    if (step > 1) axis.start /= step;
+    axes.push_back(std::move(axis));
+    if (step == 1) continue;
+    split.push_back(step);
+    axes.emplace_back().start = column;
   }
-  Axes axes;
-  for (const UpdatedDim& place : placement.places) axes.push_back(place.axis);
-  Handle update = ArrangedUpdates(updates, box, axes, placement.reversed, steps);
+  if (padded != sizes) array = steps->Pad(array, steps->AnyValue(array), padding);
+  array = steps->Reshape(array, split);
+  Handle update = ArrangedUpdates(updates, box, axes, steps);
   const Sizes update_sizes = steps->SizesAt(update);
   const HloInstruction& scatter = rewriter->original();
   if (!ReplacesElements(scatter)) {
@@ -191,9 +115,8 @@ Handle PlacedInto(Handle array, Handle updates, const MovedBox& box, Instruction
     for (size_t k = 0; k < axes.size(); ++k) {
       ranges.push_back({axes[k].start, axes[k].start + update_sizes[k], 1});
     }
-    const Handle old = HasRuntimeStart(axes)
-                           ? DynamicSlice(array, axes, update_sizes, rewriter, steps)
-                           : steps->Slice(array, ranges);
+    const Handle old = box.HasRuntimeStart() ? steps->DynamicSlice(array, axes, update_sizes)
+                                             : steps->Slice(array, ranges);
     update = WithUpdates(scatter, old, update, steps);
   }
   const Sizes array_sizes = steps->SizesAt(array);
@@ -202,42 +125,24 @@ Handle PlacedInto(Handle array, Handle updates, const MovedBox& box, Instruction
   } else {
     Sizes last = array_sizes;
     for (size_t k = 0; k < last.size(); ++k) last[k] -= update_sizes[k];
-    std::vector<Handle> operands = Starts(axes, last, rewriter, steps);
+    std::vector<Handle> operands = steps->Starts(axes, last);
     operands.insert(operands.begin(), {array, update});
     array = steps->Add(HloOpcode::kDynamicUpdateSlice, "updated", steps->Like(array, array_sizes),
                        std::move(operands));
   }
-  for (size_t i = placement.splits.size(); i-- > 0;) {
-    const Split& split = placement.splits[i];
-    Sizes padded = before_splits[i];
-    padded[split.position] += split.padding.low + split.padding.high;
-    array = steps->Reshape(array, padded);
-    std::vector<SliceRange> ranges = WholeRanges(padded);
-    ranges[split.position] = {split.padding.low,
-                              split.padding.low + before_splits[i][split.position], 1};
-    array = steps->Slice(array, ranges);
-  }
-  array = steps->Reshape(array, transposed);
-  Sizes inverse(flat.order.size());
-  for (size_t i = 0; i < flat.order.size(); ++i) inverse[flat.order[i]] = static_cast<int64_t>(i);
-  return steps->Transpose(array, inverse);
+  return steps->Slice(steps->Reshape(array, padded), whole);
 }
 
 Handle Padded(Handle updates, const MovedBox& box, const Shape& operand, Handle value,
               const HloInstruction& scatter, ReplacementSteps* steps) {
-  const Sizes counts = box.LoopCounts();
-  Sizes reversed;
-  Axes axes = box.axes;
   std::vector<PaddingDimension> padding;
-  for (size_t k = 0; k < axes.size(); ++k) {
-    Normalise(counts, &axes[k], &reversed);
-    const AxisSpan span = SpanOf(axes[k], counts).value_or(AxisSpan());
-    const int64_t step = axes[k].terms.empty() ? 1 : axes[k].terms[0].stride;
+  for (size_t k = 0; k < box.axes.size(); ++k) {
+    const AxisSpan span = SpanOf(box.axes[k], box).value_or(AxisSpan());
     padding.push_back({span.start,
                        operand.dimension(static_cast<int64_t>(k)) - span.start - span.size,
-                       step - 1});
+                       box.axes[k].dim ? StepOf(box.axes[k]) - 1 : 0});
   }
-  Handle update = ArrangedUpdates(updates, box, axes, reversed, steps);
+  Handle update = ArrangedUpdates(updates, box, box.axes, steps);
   if (!ReplacesElements(scatter)) {
     const Handle old = steps->Broadcast(value, steps->SizesAt(update), {});
     update = WithUpdates(scatter, old, update, steps);
@@ -246,10 +151,6 @@ Handle Padded(Handle updates, const MovedBox& box, const Shape& operand, Handle 
 }
 
 }  // namespace
-
-bool CanPlaceBox(const MovedBox& box, const Sizes& operand_sizes) {
-  return PlacementOf(box, operand_sizes).has_value();
-}
 
 void ReplaceScatter(const PlacedUpdates& placed, InstructionRewriter* rewriter) {
   ReplacementSteps steps(rewriter);
@@ -268,4 +169,36 @@ void ReplaceScatter(const PlacedUpdates& placed, InstructionRewriter* rewriter) 
   steps.Emit(array);
 }
 
-}  // namespace xla_indexing::internal
+}  // namespace internal
+
+bool CanPlace(const MovedBox& box, const std::vector<int64_t>& operand_sizes) {
+  size_t placed = 0;
+  for (size_t k = 0; k < box.axes.size(); ++k) {
+    const MovedAxis& axis = box.axes[k];
+    if (!axis.dim) continue;
+    ++placed;
+    if (!SpanOf(axis, box)) return false;
+    const int64_t step = internal::StepOf(axis);
+    if (step > 1 && (axis.runtime ||
+                     !internal::CheckedMul((operand_sizes[k] - 1) / step + 1, step).has_value())) {
+      return false;
+    }
+  }
+  // No two updates go to one element.
+  return static_cast<size_t>(absl::c_count_if(
+             box.dims, [](const MovedDim& dim) { return dim.size > 1; })) == placed;
+}
+
+bool HasOneValue(const HloInstruction& array) {
+  if (!array.shape().IsArray()) return false;
+  if (array.opcode() == HloOpcode::kBroadcast) return array.operand(0)->shape().rank() == 0;
+  if (array.opcode() != HloOpcode::kConstant || array.literal() == nullptr) return false;
+  return array.literal()->IsSplat() || array.literal()->ElementCount() == 1;
+}
+
+bool ReplacesElements(const HloInstruction& scatter) {
+  const HloInstruction* combiner = scatter.to_apply()->root_instruction();
+  return combiner->opcode() == HloOpcode::kParameter && combiner->parameter_number() == 1;
+}
+
+}  // namespace xla_indexing

@@ -24,20 +24,6 @@ namespace xla_indexing::internal {
 
 Sizes SizesOf(const Shape& shape) { return {shape.dimensions().begin(), shape.dimensions().end()}; }
 
-std::optional<int64_t> Product(absl::Span<const int64_t> sizes) {
-  std::optional<int64_t> product = 1;
-  for (const int64_t size : sizes) {
-    if (product) product = CheckedMul(*product, size);
-  }
-  return product;
-}
-
-std::vector<SliceRange> WholeRanges(const Sizes& sizes) {
-  std::vector<SliceRange> ranges;
-  for (const int64_t size : sizes) ranges.push_back({0, size, 1});
-  return ranges;
-}
-
 ReplacementSteps::Handle ReplacementSteps::Given(const HloInstruction* instruction) {
   steps_.push_back({HloOpcode::kCopy, "", instruction->shape(), {}, nullptr, instruction});
   return steps_.size() - 1;
@@ -127,6 +113,60 @@ ReplacementSteps::Handle ReplacementSteps::Element(Handle array, const Sizes& in
   std::vector<SliceRange> ranges;
   for (const int64_t i : index) ranges.push_back({i, i + 1, 1});
   return Reshape(Slice(array, ranges), {});
+}
+
+std::vector<ReplacementSteps::Handle> ReplacementSteps::Starts(const std::vector<MovedAxis>& axes,
+                                                               const Sizes& last) {
+  std::vector<std::optional<Handle>> values(axes.size());
+  std::optional<ElementType> type;
+  bool is_one_type = true;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const std::optional<RuntimeStart>& start = axes[k].runtime;
+    if (!start) continue;
+    Handle value = Element(Given(rewriter_->CopyOf(*start->source)), start->element);
+    const ElementType own = TypeAt(value);
+    const bool is_clamped_anyhow =
+        axes[k].start == 0 && start->lower == 0 && start->upper == last[k];
+    if (start->is_clamped && !is_clamped_anyhow) {
+      const Handle lower = Integer(own, start->lower, "least");
+      const Handle upper = Integer(own, start->upper, "greatest");
+      value = Add(HloOpcode::kClamp, "clamp", Shape::Scalar(own), {lower, value, upper});
+    }
+    values[k] = value;
+    is_one_type = is_one_type && axes[k].start == 0 && (!type || *type == own);
+    type = own;
+  }
+  const ElementType common = type && is_one_type ? *type : ElementType::kS64;
+  const Shape scalar = Shape::Scalar(common);
+  std::vector<Handle> starts;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    if (!values[k]) {
+      starts.push_back(Integer(common, axes[k].start, "start"));
+      continue;
+    }
+    Handle value = *values[k];
+    if (TypeAt(value) != common) value = Add(HloOpcode::kConvert, "convert", scalar, {value});
+    if (axes[k].start != 0) {
+      const Handle more = Integer(common, axes[k].start, "offset");
+      value = Add(HloOpcode::kAdd, "add", scalar, {value, more});
+    }
+    starts.push_back(value);
+  }
+  return starts;
+}
+
+ReplacementSteps::Handle ReplacementSteps::DynamicSlice(Handle array,
+                                                        const std::vector<MovedAxis>& starts,
+                                                        const Sizes& sizes) {
+  Sizes last = SizesAt(array);
+  for (size_t k = 0; k < last.size(); ++k) last[k] -= sizes[k];
+  std::vector<Handle> operands = Starts(starts, last);
+  operands.insert(operands.begin(), array);
+  return Add(HloOpcode::kDynamicSlice, "dynamic_slice", Like(array, sizes), std::move(operands),
+             [sizes](auto* slice) {
+               slice->SetAttribute(AttributeKey::kDynamicSliceSizes,
+                                   absl::Span<const int64_t>(sizes));
+             });
 }
 
 ReplacementSteps::Handle ReplacementSteps::AnyValue(Handle array) {

@@ -19,6 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/transforms/moved_box.h"
 #include "xla_indexing/hlo/transforms/rewrite_module.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/attribute_values.h"
@@ -32,12 +33,6 @@ namespace xla_indexing::internal {
 using Sizes = std::vector<int64_t>;
 
 Sizes SizesOf(const Shape& shape);
-
-// None where the product does not fit.
-std::optional<int64_t> Product(absl::Span<const int64_t> sizes);
-
-// The ranges of a slice that takes everything.
-std::vector<SliceRange> WholeRanges(const Sizes& sizes);
 
 class ReplacementSteps {
  public:
@@ -72,13 +67,18 @@ class ReplacementSteps {
   }
   // The element at these indices, as a scalar.
   Handle Element(Handle array, const Sizes& index);
+  // The part of an array of these sizes from these coordinates on, by a dynamic-slice.
+  Handle DynamicSlice(Handle array, const std::vector<MovedAxis>& starts, const Sizes& sizes);
+  // The starts of a dynamic-slice or dynamic-update-slice, of one type. The operation clamps start k to
+  // [0, last[k]].
+  std::vector<Handle> Starts(const std::vector<MovedAxis>& axes, const Sizes& last);
   // A scalar of the type of the array that stands where no element is read.
   Handle AnyValue(Handle array);
   // The value of all elements of an array of the copy.
   Handle OneValueOf(const HloInstruction* array);
 
-  // Adds all that `last` is computed from to the copy, with `last` in the place of the original.
-  // Adds nothing where a size does not fit, so that the original is copied.
+  // Adds all that `last` is computed from to the copy, with `last` instead of the original.
+  // Adds nothing if a size does not fit, so that the original is copied.
   void Emit(Handle last);
 
   static void SetDimensions(const Sizes& dimensions, HloInstruction* instruction) {
@@ -99,6 +99,11 @@ class ReplacementSteps {
   std::vector<Step> steps_;
   bool fits_ = true;
 };
+
+// Replace the rewriter's instruction, a gather or a scatter (replace_indexed.h says how). They do nothing
+// if a size does not fit.
+void ReplaceGather(const std::vector<MovedBox>& boxes, InstructionRewriter* rewriter);
+void ReplaceScatter(const PlacedUpdates& placed, InstructionRewriter* rewriter);
 
 }  // namespace xla_indexing::internal
 

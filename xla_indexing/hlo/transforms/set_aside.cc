@@ -35,7 +35,7 @@ void SetWhy(absl::string_view why, HloInstruction* call) {
 }
 
 // The computation of a fusion or call that has as many parameters as the caller operands and a
-// result of the caller's shape; null where it is no such caller.
+// result of the caller's shape; null if it is no such caller.
 const HloComputation* CalledWithOtherShapes(const HloInstruction& i) {
   const HloComputation* called = i.opcode() == HloOpcode::kFusion ? i.calls()
                                  : i.opcode() == HloOpcode::kCall ? i.to_apply()

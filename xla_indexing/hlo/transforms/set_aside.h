@@ -50,7 +50,7 @@ struct ModuleWithErrorsAside {
 // Takes time linear in the module.
 absl::StatusOr<ModuleWithErrorsAside> SetErrorsAside(const HloModule& module);
 
-// The error for which an instruction was set aside; nothing where it was not.
+// The error for which an instruction was set aside; nullopt if it was not.
 std::optional<absl::string_view> WhyUnverified(const HloInstruction& instruction);
 
 }  // namespace xla_indexing

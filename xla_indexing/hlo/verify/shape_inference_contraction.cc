@@ -232,7 +232,7 @@ Result InferScaledDot(const HloInstruction& i) {
   return DotResult(i, *free);
 }
 
-// The input features of the kernel, those that a sparse one leaves out included; none where that is not
+// The input features of the kernel, those that a sparse one leaves out included; nullopt if that is not
 // known.
 std::optional<int64_t> KernelFeatures(const HloInstruction& i,
                                       const ConvolutionDimensionNumbers& labels) {

@@ -40,7 +40,7 @@
 namespace xla_indexing {
 
 struct VerificationError {
-  // What is at fault; the last two are null where it is no one instruction, the last also where it
+  // What is at fault; the last two are null if it is no one instruction, the last also where it
   // is no one computation.
   const HloModule* module = nullptr;
   const HloComputation* computation = nullptr;
@@ -58,12 +58,12 @@ struct VerificationError {
   std::string ToString(absl::string_view severity, absl::string_view text) const;
 };
 
-// The first `max_errors` errors of a module, in its order; none where it is valid.
+// The first `max_errors` errors of a module, in its order; empty if it is valid.
 std::vector<VerificationError> FindErrors(const HloModule& module, int64_t max_errors);
 
 // What is not wrong, but not known either: the first `max_warnings` instructions whose opcodes are none
 // that the library knows, in the module's order. Each is to be said as `ToString("warning", message)`.
-// What such an instruction reads is taken for all of its operands.
+// Such an instruction is treated as reading all of its operands.
 std::vector<VerificationError> FindWarnings(const HloModule& module, int64_t max_warnings);
 
 // InvalidArgument with the first error as `ToString` shows it, or OK. Takes no time where it is known

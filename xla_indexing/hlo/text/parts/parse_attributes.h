@@ -28,7 +28,7 @@ bool ReadPadding(Lexer& lexer, std::vector<PaddingDimension>* padding);
 // `{[1:9:2], [0:4]}`.
 bool ReadSlice(Lexer& lexer, std::vector<SliceRange>* slice);
 
-// The sparsity of the kernel in the `sparsity_config` of a convolution; none where it says nothing of the
+// The sparsity of the kernel in the `sparsity_config` of a convolution; nullopt if it says nothing of the
 // kernel, or something else.
 std::optional<KernelSparsity> ParseKernelSparsity(absl::string_view config);
 

@@ -75,7 +75,7 @@ class StackFrameTables {
 
   absl::string_view text() const { return text_; }
 
-  // The frame of that number and those that called it, the innermost first; none where there is no
+  // The frame of that number and those that called it, the innermost first; empty if there is no
   // such frame. May be asked on several threads.
   std::vector<SourceFrame> FramesFrom(int64_t id) const;
 
