@@ -390,7 +390,7 @@ class LoopReasonsTest : public ControlTest {
   }
 };
 
-constexpr char kAny[] = "values that differ from iteration to iteration of w are taken for any";
+constexpr char kAny[] = "values that differ from iteration to iteration of w may have any value";
 
 // However many rows are written one by one, and in whatever order: each is what was read for it, and
 // nothing of what they overwrite is read.
@@ -419,7 +419,7 @@ TEST_F(ControlTest, RowsThatAreWrittenOneByOneAreThoseThatAreRead) {
 
 TEST_F(LoopReasonsTest, NameValuesThatTheBodyComputes) {
   const std::string text = Copies(5, "k", "k = s32[] multiply(i, i)\n");
-  EXPECT_EQ(Reason(text, 2, 1), absl::StrCat(kAny, ", and so is k, which is computed in it"));
+  EXPECT_EQ(Reason(text, 2, 1), absl::StrCat(kAny, ", and so may k, which is computed in it"));
 }
 
 TEST_F(LoopReasonsTest, NameLeavesOfTheStateThatAreNoCounter) {
@@ -428,7 +428,7 @@ TEST_F(LoopReasonsTest, NameLeavesOfTheStateThatAreNoCounter) {
       "k = s32[] multiply(y, y)\n z = f32[] constant(0)\n e = f32[1] dynamic-slice(x, y), "
       "dynamic_slice_sizes={1}\n n = f32[9] pad(e, z), padding=3_5",
       "n", "k", 5);
-  EXPECT_EQ(Reason(text, 1, 1), absl::StrCat(kAny, ", and so is leaf 2 of its state"));
+  EXPECT_EQ(Reason(text, 1, 1), absl::StrCat(kAny, ", and so may leaf 2 of its state"));
 }
 
 // An iteration has two maps, and from the second one on all of them alternate.
@@ -517,7 +517,7 @@ TEST_F(LoopReasonsTest, DoNotDependOnWhatWasAskedBefore) {
           absl::StrCat("leaf ", entry.operand_leaf, ": ", entry.indexing.label().reason));
     }
   }
-  const std::string why = "whole operand: custom-call is not analysed";
+  const std::string why = "whole operand: custom-call is not analysed: unknown";
   EXPECT_THAT(reasons[0], ElementsAre("leaf 0: ", absl::StrCat("leaf 1: ", why),
                                       absl::StrCat("leaf 2: ", why), "leaf 3: "));
   EXPECT_EQ(reasons[1], reasons[0]);

@@ -55,13 +55,15 @@ TEST_F(StructureTest, OperationsWithoutABuilderReadTheirWholeOperands) {
   const HloInstruction* custom = Entry(R"(
     a = f32[2,1] parameter(0)
     ROOT r = f32[3] custom-call(a), custom_call_target="mystery")");
-  EXPECT_THAT(OutputToInput(custom),
-              ElementsAre("0.0.0 (d0)[s0] -> (s0, 0), domain: d0 in [0, 2], s0 in [0, 1]"
-                          "  (over-approximate: whole operand: custom-call is not analysed)"));
-  EXPECT_THAT(InputToOutput(custom),
-              ElementsAre("0.0.0 (d0, d1)[s0] -> (s0), domain: d0 in [0, 1], d1 in [0, 0], "
-                          "s0 in [0, 2]"
-                          "  (over-approximate: whole operand: custom-call is not analysed)"));
+  EXPECT_THAT(
+      OutputToInput(custom),
+      ElementsAre("0.0.0 (d0)[s0] -> (s0, 0), domain: d0 in [0, 2], s0 in [0, 1]"
+                  "  (over-approximate: whole operand: custom-call is not analysed: mystery)"));
+  EXPECT_THAT(
+      InputToOutput(custom),
+      ElementsAre("0.0.0 (d0, d1)[s0] -> (s0), domain: d0 in [0, 1], d1 in [0, 0], "
+                  "s0 in [0, 2]"
+                  "  (over-approximate: whole operand: custom-call is not analysed: mystery)"));
 }
 
 TEST_F(StructureTest, LeavesThatAreNotThereAreErrors) {

@@ -66,7 +66,7 @@ absl::Status CheckTogether(FusionView::Instructions first, FusionView::Instructi
   return absl::OkStatus();
 }
 
-// Whether a value of the one shape can be taken for one of the other: layouts may be left out.
+// Whether a value of the one shape can be used as one of the other: layouts may be left out.
 bool HasSameLayouts(const Shape& a, const Shape& b) {
   if (a == b) return true;
   if (!EqualIgnoringLayout(a, b)) return false;

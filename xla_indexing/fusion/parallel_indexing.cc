@@ -58,7 +58,7 @@ struct MadeIndexing {
   size_t instruction = 0;
   std::atomic<bool> is_of_first_only = false;
   bool is_of_kind = false;
-  // Null where not asked for.
+  // Null if not asked for.
   absl::StatusOr<SharedIndexing> output_to_input = SharedIndexing();
   absl::StatusOr<SharedIndexing> input_to_output = SharedIndexing();
 };
@@ -150,7 +150,7 @@ class ParallelIndexer {
 
  private:
   // Calls `work(i, thread)` for every i below `count`, each on one of the threads. Each begins with a
-  // part of its own, where what follows one another lies side by side in memory, and goes on with what
+  // part of its own, where what follows one another lies side by side in memory, and continues with what
   // is left of the others.
   template <typename Work>
   void ForEach(size_t count, Work work) {

@@ -2,7 +2,7 @@
 //
 // There are at most as many threads as MLIRContexts, and each makes its maps in its own context.
 // Threads wait for one another only to find out whether the maps of a kind of instructions are made
-// already: the first thread that comes to a kind makes them, for all instructions of it. Contexts
+// already: the first thread that reaches a kind makes them, for all instructions of it. Contexts
 // that were made with threading disabled need no locks either. The contexts are the caller's and
 // have to outlive the maps. Maps of different contexts must not be compared or composed; they can
 // be evaluated and printed.

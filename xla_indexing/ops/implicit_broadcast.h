@@ -58,7 +58,7 @@ struct SizeAssumption {
 };
 
 // The maps of one operand for one assumption about its sizes at run time. Each set has one map, or
-// none where nothing is read.
+// none if nothing is read.
 struct BroadcastCase {
   std::vector<SizeAssumption> sizes;
   OperandIndexingSet result_to_operand;

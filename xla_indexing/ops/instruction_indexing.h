@@ -37,7 +37,7 @@ namespace xla_indexing::internal {
 
 // All entries of an instruction, in time linear in the answer and the number of leaves, or those
 // that start at one leaf: of an operand, or, with operand 0, of the result. Who simplifies them asks
-// for values in the place of dimensions of one element. InvalidArgument where there is no such leaf;
+// for values instead of dimensions of one element. InvalidArgument where there is no such leaf;
 // all other errors come from `options.computations`.
 absl::StatusOr<InstructionIndexing> ComputeIndexing(const HloInstruction& instruction,
                                                     Direction direction, mlir::MLIRContext* context,

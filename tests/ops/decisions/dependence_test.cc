@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/entries.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
@@ -466,47 +468,130 @@ TEST_F(DependenceTest, BoundsOfAClampThatMeetDecide) {
             Where(4, 6, [](int64_t, int64_t k) { return k < 2; }));
 }
 
-// A convolution of one row with a kernel of three elements, of which the mask leaves some.
-struct MaskedKernel {
-  std::string mask;
-  std::string window;
-  int64_t outputs;
+// A convolution of a row of six elements with a kernel of three, one of which is masked.
+struct MaskedConvolution {
+  bool is_kernel_masked;
+  std::vector<int> mask;  // of as many elements as what is masked
   int64_t stride;
-  int64_t padding;
-  int64_t dilation;
-  bool is_reversed = false;
+  int64_t padding;  // on both sides
+  int64_t kernel_dilation;
+  int64_t input_dilation;
+  bool is_reversed;
+
+  int64_t outputs() const {
+    const int64_t input = 5 * input_dilation + 1 + 2 * padding;
+    return (input - 2 * kernel_dilation - 1) / stride + 1;
+  }
+
+  // The parameter that matters is what is not masked.
+  std::string Text() const {
+    const std::string masked = is_kernel_masked ? "f32[3]" : "f32[6]";
+    return absl::StrCat("ENTRY e {\n  open = ", is_kernel_masked ? "f32[6]" : "f32[3]",
+                        " parameter(0)\n  p = ", masked, " parameter(1)\n  m = ", masked,
+                        " constant({", absl::StrJoin(mask, ", "), "})\n  masked = ", masked,
+                        " multiply(p, m)\n  input = f32[1,6,1] reshape(",
+                        is_kernel_masked ? "open" : "masked", ")\n  kernel = f32[3,1,1] reshape(",
+                        is_kernel_masked ? "masked" : "open", ")\n  c = f32[1,", outputs(),
+                        ",1] convolution(input, kernel), window={size=3 stride=", stride,
+                        " pad=", padding, "_", padding, " lhs_dilate=", input_dilation,
+                        " rhs_dilate=", kernel_dilation, " rhs_reversal=", is_reversed ? 1 : 0,
+                        "}, dim_labels=b0f_0io->b0f\n  ROOT r = f32[", outputs(),
+                        "] reshape(c)\n}");
+  }
+
+  // Which element of the input each output multiplies with which of the kernel, by definition.
+  PairSet Expected() const {
+    PairSet expected;
+    for (int64_t o = 0; o < outputs(); ++o) {
+      for (int64_t tap = 0; tap < 3; ++tap) {
+        const int64_t in_kernel = is_reversed ? 2 - tap : tap;
+        const int64_t at = o * stride - padding + tap * kernel_dilation;
+        if (at < 0 || at % input_dilation != 0 || at / input_dilation >= 6) continue;
+        const int64_t in_input = at / input_dilation;
+        const int64_t other = is_kernel_masked ? in_kernel : in_input;
+        if (mask[static_cast<size_t>(other)] == 0) continue;
+        expected.insert({{o}, {is_kernel_masked ? in_input : in_kernel}});
+      }
+    }
+    return expected;
+  }
 };
 
 TEST_F(DependenceTest, ElementsOfAConvolutionThatMeetZerosDoNotMatter) {
-  const std::vector<MaskedKernel> kernels = {
-      {"1, 1, 0", "size=3 pad=1_1", 6, 1, 1, 1},
-      {"0, 0, 1", "size=3 pad=2_0", 6, 1, 2, 1},
-      {"0, 1, 0", "size=3 pad=1_1 stride=2", 3, 2, 1, 1},
-      {"1, 0, 1", "size=3 pad=2_2 rhs_dilate=2", 6, 1, 2, 2},
-      {"1, 1, 0", "size=3 pad=1_1 rhs_reversal=1", 6, 1, 1, 1, true},
-      {"0, 0, 0", "size=3 pad=1_1", 6, 1, 1, 1},
-  };
-  for (const MaskedKernel& kernel : kernels) {
-    SCOPED_TRACE(absl::StrCat(kernel.mask, " ", kernel.window));
-    const std::string text = absl::StrCat(
-        "ENTRY e {\n  x = f32[6] parameter(0)\n  input = f32[1,6,1] reshape(x)\n"
-        "  w = f32[3] parameter(1)\n  m = f32[3] constant({",
-        kernel.mask,
-        "})\n  masked = f32[3] multiply(w, m)\n  k = f32[3,1,1] reshape(masked)\n  c = f32[1,",
-        kernel.outputs, ",1] convolution(input, k), window={", kernel.window,
-        "}, dim_labels=b0f_0io->b0f\n  ROOT r = f32[", kernel.outputs, "] reshape(c)\n}");
-    PairSet expected;
-    for (int64_t o = 0; o < kernel.outputs; ++o) {
-      for (int64_t tap = 0; tap < 3; ++tap) {
-        const int64_t in_kernel = kernel.is_reversed ? 2 - tap : tap;
-        const int64_t at = o * kernel.stride - kernel.padding + tap * kernel.dilation;
-        const bool is_zero = kernel.mask[static_cast<size_t>(3 * in_kernel)] == '0';
-        if (at >= 0 && at < 6 && !is_zero) expected.insert({{o}, {at}});
+  const std::vector<std::vector<int>> masks[] = {{{1, 0, 1, 0, 1, 0}, {0, 0, 1, 1, 1, 1}},
+                                                 {{1, 1, 0}, {0, 0, 1}, {0, 1, 0}, {0, 0, 0}}};
+  for (const bool is_kernel_masked : {false, true}) {
+    for (const std::vector<int>& mask : masks[is_kernel_masked ? 1 : 0]) {
+      for (int64_t code = 0; code < 48; ++code) {
+        const MaskedConvolution c = {.is_kernel_masked = is_kernel_masked,
+                                     .mask = mask,
+                                     .stride = 1 + code % 2,
+                                     .padding = code / 2 % 3,
+                                     .kernel_dilation = 1 + code / 6 % 2,
+                                     .input_dilation = 1 + code / 12 % 2,
+                                     .is_reversed = code / 24 == 1};
+        SCOPED_TRACE(c.Text());
+        EXPECT_EQ(DependsOn(c.Text(), Dependence::kFiniteValues), c.Expected());
+        // All is read.
+        EXPECT_GE(DependsOn(c.Text(), Dependence::kReads).size(), c.Expected().size());
       }
     }
-    EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues), expected);
-    // All of the input is read.
-    EXPECT_GE(DependsOn(text, Dependence::kReads).size(), expected.size());
+  }
+}
+
+TEST_F(DependenceTest, FiltersOfGroupsMeetFeaturesOfTheirOwn) {
+  // The mask leaves features 1 and 2; group 0 has features 0 and 1, group 1 has 2 and 3.
+  const std::string text = R"(
+ENTRY e {
+  w = f32[1,2,2] parameter(0)
+  x = f32[4] parameter(1)
+  m = f32[4] constant({0, 1, 1, 0})
+  masked = f32[4] multiply(x, m)
+  input = f32[1,1,4] reshape(masked)
+  c = f32[1,1,2] convolution(input, w), window={size=1}, dim_labels=b0f_0io->b0f, feature_group_count=2
+  ROOT r = f32[2] reshape(c)
+})";
+  EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues),
+            (PairSet{{{0}, {0, 1, 0}}, {{1}, {0, 0, 1}}}));
+}
+
+TEST_F(DependenceTest, BranchesThatTheNumberOfAnIterationChoosesAreFollowed) {
+  // Iterations 0 to 5 read element i, 5 - i and 1 in turn: 0, 4, 1, 3, 1, 1.
+  const std::string text = R"(
+itself { ROOT i = s32[] parameter(0) }
+back { i = s32[] parameter(0)  five = s32[] constant(5)  ROOT r = s32[] subtract(five, i) }
+one { i = s32[] parameter(0)  ROOT r = s32[] constant(1) }
+body {
+  s = (s32[], f32[], f32[6]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  sum = f32[] get-tuple-element(s), index=1
+  x = f32[6] get-tuple-element(s), index=2
+  three = s32[] constant(3)
+  which = s32[] remainder(i, three)
+  at = s32[] conditional(which, i, i, i), branch_computations={itself, back, one}
+  slice = f32[1] dynamic-slice(x, at), dynamic_slice_sizes={1}
+  element = f32[] reshape(slice)
+  added = f32[] add(sum, element)
+  step = s32[] constant(1)
+  next = s32[] add(i, step)
+  ROOT t = (s32[], f32[], f32[6]) tuple(next, added, x)
+}
+until {
+  s = (s32[], f32[], f32[6]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  six = s32[] constant(6)
+  ROOT c = pred[] compare(i, six), direction=LT
+}
+ENTRY e {
+  x = f32[6] parameter(0)
+  zero = s32[] constant(0)
+  begin = f32[] constant(0)
+  s = (s32[], f32[], f32[6]) tuple(zero, begin, x)
+  w = (s32[], f32[], f32[6]) while(s), condition=until, body=body
+  ROOT r = f32[] get-tuple-element(w), index=1
+})";
+  for (const Dependence dependence : {Dependence::kReads, Dependence::kValues}) {
+    EXPECT_EQ(DependsOn(text, dependence), (PairSet{{{}, {0}}, {{}, {1}}, {{}, {3}}, {{}, {4}}}));
   }
 }
 
@@ -524,6 +609,51 @@ ENTRY e {
   ROOT r = f32[2] reshape(c)
 })";
   EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues), (PairSet{{{0}, {0}}, {{1}, {3}}}));
+}
+
+TEST_F(DependenceTest, ABranchThatDataChoosesIsData) {
+  const std::string text = R"(
+first { p = f32[4] parameter(0)  ROOT c = f32[4] constant({1,0,1,0}) }
+second { p = f32[4] parameter(0)  ROOT c = f32[4] constant({0,1,1,0}) }
+ENTRY e {
+  x = f32[4] parameter(0)
+  data = s32[3] parameter(1)
+  one = s32[1] slice(data), slice={[1:2]}
+  which = s32[] reshape(one)
+  mask = f32[4] conditional(which, x, x), branch_computations={first, second}
+  ROOT r = f32[4] multiply(x, mask)
+})";
+  EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues),
+            (PairSet{{{0}, {0}}, {{1}, {1}}, {{2}, {2}}, {{3}, {3}}}));
+}
+
+TEST_F(DependenceTest, BucketsOfDistancesAreIndices) {
+  // As T5 has them: distances as floats, which are converted back.
+  const std::string text = R"(
+ENTRY e {
+  x = f32[8] parameter(0)
+  far = f32[4,4] parameter(1)
+  i = s32[4,4] iota(), iota_dimension=0
+  k = s32[4,4] iota(), iota_dimension=1
+  difference = s32[4,4] subtract(k, i)
+  zero = s32[] constant(0)
+  zeros = s32[4,4] broadcast(zero), dimensions={}
+  least = s32[4,4] minimum(zeros, difference)
+  distance = s32[4,4] negate(least)
+  four = s32[] constant(4)
+  fours = s32[4,4] broadcast(four), dimensions={}
+  near = pred[4,4] compare(distance, fours), direction=LT
+  float = f32[4,4] convert(distance)
+  bucket = f32[4,4] select(near, float, far)
+  index = s32[4,4] convert(bucket)
+  indices = s32[4,4,1] reshape(index)
+  ROOT r = f32[4,4] gather(x, indices), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, slice_sizes={1}
+})";
+  PairSet expected;
+  for (int64_t i = 0; i < 4; ++i) {
+    for (int64_t k = 0; k < 4; ++k) expected.insert({{i, k}, {std::max<int64_t>(i - k, 0)}});
+  }
+  EXPECT_EQ(DependsOn(text, Dependence::kReads), expected);
 }
 
 TEST_F(DependenceTest, BranchesThatAreOneComputationAreGivenDifferentMasks) {

@@ -178,7 +178,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // The entries of a leaf, computed once, as the caller sees them.
   absl::StatusOr<InstructionIndexing> Seen(const CalledComputation& called, Direction direction,
                                            OperandLeaf from);
-  // The entries of one leaf of a computation that is called at this depth; none where it is no
+  // The entries of one leaf of a computation that is called at this depth; none if it is no
   // array.
   absl::StatusOr<TraversalResult> WalkFrom(const HloComputation& computation,
                                            const FusionOptions& options, Direction direction,
@@ -212,7 +212,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // For bodies of loops: entries with more maps than a loop is composed of are of no use.
   FusionOptions loop_options_;
   int depth_ = 0;
-  // Whether the walk that goes on asks for the tightest maps.
+  // Whether the current walk asks for the tightest maps.
   bool tightest_ = false;
   KnownKinds kinds_;
   // What loops and large computations, which repeat themselves, make of maps; answers are the same

@@ -69,14 +69,14 @@ class SharedAnswers {
     Part(const HloInstruction& loop, absl::Span<const HloInstruction* const> instructions)
         : subject(&loop), computation(*loop.parent()), instructions(instructions) {}
 
-    // The position of an instruction of the computation among them; none where it is none of them.
+    // The position of an instruction of the computation among them; nullopt if it is none of them.
     std::optional<int64_t> PositionOf(const HloInstruction& instruction) const;
 
     const void* subject;
     const HloComputation& computation;
     absl::Span<const HloInstruction* const> instructions;
   };
-  // The instructions that the maps of a loop depend on, the loop among them; none where these are too
+  // The instructions that the maps of a loop depend on, the loop among them; empty if these are too
   // many.
   static std::vector<const HloInstruction*> InstructionsBehind(const HloInstruction& loop);
 
@@ -120,7 +120,7 @@ class SharedAnswers {
     friend bool operator==(const Question& a, const Question& b) = default;
   };
 
-  // The answer about this part, which has the content. Null where there is none that says it.
+  // The answer about this part, which has the content. Null if there is none that says it.
   SharedIndexing Find(const Question& question, const Part& part);
   bool IsKept(const Question& question) const { return answers_.contains(question); }
   // Keeps an answer, which was found for this part.
@@ -172,7 +172,7 @@ class SharedAnswers {
     std::vector<Place> places;
   };
 
-  // The place of what a binding names; none where it is not of the part or below.
+  // The place of what a binding names; nullopt if it is not of the part or below.
   static std::optional<Place> PlaceOf(const RuntimeVarIndexing& binding, const Part& part);
   // Lets a binding name what is at the place.
   static void MoveTo(const Part& part, const Place& place, RuntimeVarIndexing* binding);

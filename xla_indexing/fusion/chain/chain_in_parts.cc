@@ -50,7 +50,7 @@ struct ChainPart {
     *indices = *std::move(reshaped);
     return true;
   }
-  // The place where the steps have led to; none where that cannot be said.
+  // The place where the steps have led to; nullopt if that cannot be said.
   std::optional<Number> Place(const Position& at, int64_t num_elements) {
     Indices place = at.indices;
     return Reshape({num_elements}, &place) ? std::optional(std::move(place[0])) : std::nullopt;

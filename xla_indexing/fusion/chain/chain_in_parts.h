@@ -42,7 +42,7 @@ struct ReindexingStep {
 };
 
 // The map of a chain that begins at an array of this shape. Each step, a reindexing, is one-to-one
-// from all elements of an array to all of another. None where a step cannot be written, or where
+// from all elements of an array to all of another. Nullopt if a step cannot be written, or where
 // the parts are more than kMaxParts.
 inline constexpr size_t kMaxParts = 64;
 std::optional<IndexingMap> MapOfChainInParts(const Shape& from,

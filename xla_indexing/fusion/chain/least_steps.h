@@ -12,7 +12,7 @@
 //   its operand, if it is larger      of all, some            of all, some
 //   offsets of these two              all                     all
 //
-// So one pass over the computation, which composes nothing, finds arrays that the walk comes to, and
+// So one pass over the computation, which composes nothing, finds arrays that the walk reaches, and
 // every operand through which it does is a step. Small computations that are called are passed over
 // where they are called.
 //

@@ -162,7 +162,7 @@ bool Path::IsFunction() const {
 
 namespace {
 
-// The restrictions as constraints; none where a number does not fit.
+// The restrictions as constraints; nullopt if a number does not fit.
 std::optional<Constraints> ConstraintsOf(const Restrictions& restrictions,
                                          PositionalLowering* lowering, mlir::MLIRContext* context) {
   Constraints constraints;
@@ -382,7 +382,7 @@ void PathSet::Add(const PathSet& other) {
     paths_ = other.paths_;
     return;
   }
-  // x * x comes to x twice.
+  // x * x reaches x twice.
   if (other.paths_ && other.paths_->SharesWith(*paths_)) return;
   for (const Path& path : other.paths()) Add(path);
 }

@@ -108,7 +108,7 @@ class Path {
   size_t MakeHash() const;
   // Whether the chain's indices have so many digits that its parts are shorter.
   bool IsLong() const;
-  // The map of the chain alone; none where its expressions would be too long.
+  // The map of the chain alone; nullopt if its expressions would be too long.
   std::optional<OperandIndexing> MapOfChain() const;
   // The same with range variables for places on the way (fusion/chain/chain_in_parts.h); none
   // where the chain is not one-to-one.

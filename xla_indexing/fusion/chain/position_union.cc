@@ -29,7 +29,7 @@ bool Contains(const Restrictions& a, const Restrictions& b) {
   });
 }
 
-// The only restriction that `others` do not have; null where there is none or there are several.
+// The only restriction that `others` do not have; null if there is none or there are several.
 const Restriction* OnlyOneNotIn(const Restrictions& others, const Restrictions& restrictions) {
   const Restriction* only = nullptr;
   for (const Restriction& restriction : restrictions) {
@@ -40,7 +40,7 @@ const Restriction* OnlyOneNotIn(const Restrictions& others, const Restrictions& 
   return only;
 }
 
-// The only restriction to a single value; null where there is none or there are several.
+// The only restriction to a single value; null if there is none or there are several.
 const Restriction* OnlyPoint(const Restrictions& restrictions) {
   const Restriction* only = nullptr;
   for (const Restriction& restriction : restrictions) {

@@ -12,7 +12,7 @@
 // No other unions are made here, because they would not be one position.
 //
 // Where a restriction leaves a number N one value v, an index may have become a constant c by it,
-// which is N + (c - v) there. Written so it is compared with the indices of positions beside it.
+// which is N + (c - v) there. Written so it is compared with the indices of other positions.
 //
 // Example: rotating f32[8] by 3 and then by 2 leads d0 to d0 + 5 where d0 is in [0, 2], and to
 // d0 - 3 where d0 is in [3, 4] by one way and in [5, 7] by another: [3, 7]. Rotating it by 2 and
@@ -36,7 +36,7 @@ UnionKind UnionOf(const Restrictions& a, const Restrictions& b, const Positional
                   Restrictions* joined);
 
 // The indices on the points of the position, with constant indices written over the one number that
-// has a single value there; none where there is no such number, or no such index.
+// has a single value there; nullopt if there is no such number, or no such index.
 std::optional<Indices> WithPinnedNumber(const Position& position, PositionalAlgebra& algebra);
 
 }  // namespace xla_indexing::internal

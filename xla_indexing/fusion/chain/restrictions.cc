@@ -39,7 +39,7 @@ class Restricting {
     for (const Restriction& restriction : kept_) {
       if (!IsImplied(restriction)) written.push_back(restriction);
     }
-    // An interval says nothing where those that are written do.
+    // An interval says nothing if those that are written do.
     kept_ = written;
     for (Restriction& restriction : written) {
       const Interval known = KnownOfParts(restriction.index);

@@ -7,7 +7,7 @@
 namespace xla_indexing::internal {
 namespace {
 
-// Whether a walk comes to the instruction in several ways and goes on in several, from an array.
+// Whether a walk reaches the instruction in several ways and leaves it in several, from an array.
 bool IsJoint(const HloInstruction& instruction) {
   if (!instruction.shape().IsArray() || instruction.uses().size() < 2) return false;
   int64_t operands = 0;

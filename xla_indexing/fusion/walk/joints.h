@@ -1,8 +1,8 @@
 // Where the paths of a walk over a computation meet and part again.
 //
-// Mathematics. A *joint* is an instruction that a walk comes to in several ways and goes on from in
+// Mathematics. A *joint* is an instruction that a walk reaches in several ways and leaves in
 // several: it has an array, several users, and several operands that anything is computed from. A
-// walk that comes to a joint in m ways and leaves it in n has m * n paths, and m * n * k past the
+// walk that reaches a joint in m ways and leaves it in n has m * n paths, and m * n * k past the
 // next one. Composition distributes over unions: with A the union of the maps to the joint and B that
 // of the maps from there, the union of all m * n compositions is that of A with B. So a walk that
 // comes from joint to joint (Traversal::WalkByJoints) composes unions, which are often one map.
@@ -26,10 +26,10 @@ namespace xla_indexing::internal {
 // Whether nothing is computed from: a constant, an iota.
 bool LeadsNowhere(const HloInstruction& instruction);
 
-// Whether the computation has a joint from which a walk comes to another one.
+// Whether the computation has a joint from which a walk reaches another one.
 bool JointsLeadToJoints(const HloComputation& computation);
 
-// The positions of the joints that a walk comes to, in the order in which it comes to them. From
+// The positions of the joints that a walk reaches, in the order in which it reaches them. From
 // output to input it starts from the root, otherwise from the parameters with these numbers.
 std::vector<int64_t> JointsOnTheWay(const HloComputation& computation, Direction direction,
                                     llvm::ArrayRef<int64_t> parameters);

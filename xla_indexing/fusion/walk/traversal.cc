@@ -522,7 +522,7 @@ absl::Status Traversal::WalkByJoints(const HloComputation& computation, const Ca
   llvm::SmallVector<int64_t> parameters;
   for (const auto& [number, paths] : start) parameters.push_back(number);
   const std::vector<int64_t> positions = JointsOnTheWay(computation, direction_, parameters);
-  // Those that the walk comes to last are the first.
+  // Those that the walk reaches last are the first.
   for (const int64_t position : llvm::reverse(positions)) {
     if (was_stopped()) break;
     const HloInstruction& joint = *computation.instructions()[position];

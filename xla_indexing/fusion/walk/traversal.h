@@ -80,8 +80,8 @@ class Traversal {
   // Input to output: from leaves of the parameters to leaves of the root, under number 0.
   absl::Status WalkComputation(const HloComputation& computation, const CallFrame& frame,
                                const NumberedPaths& start, NumberedPaths* end);
-  // Does the same joint by joint (fusion/walk/joints.h). From those that the walk comes to last
-  // to those that it comes to first, each is walked from by itself; where such a walk comes to a
+  // Does the same joint by joint (fusion/walk/joints.h). From those that the walk reaches last
+  // to those that it reaches first, each is walked from alone; where such a walk reaches a
   // joint that is known, the maps of that joint take it to the end. The maps of a joint are united
   // (map/union/unite_graphs.h) before they are used, so that a joint is left in as few maps
   // as it has, and not in as many as there are ways there and on.

@@ -26,7 +26,7 @@ namespace xla_indexing::internal {
 // A map that is compared with others, simplified.
 class UnionMember {
  public:
-  // With `to`, the shape of the array that it leads to, pairs outside of it do not count.
+  // With `to`, the shape of the array that it maps to, pairs outside of it do not count.
   explicit UnionMember(OperandIndexing map, const Shape* to = nullptr);
   const OperandIndexing& map() const { return map_; }
 
@@ -39,7 +39,7 @@ class UnionMember {
   std::optional<OperandIndexing> Coalesced(UnionMember& other, Witness witness);
 
  private:
-  // A pair of the map: dimensions, and what they lead to, as far as that does not depend on runtime
+  // A pair of the map: dimensions, and what they map to, as far as that does not depend on runtime
   // variables.
   struct Pair {
     llvm::SmallVector<int64_t, 4> dims;

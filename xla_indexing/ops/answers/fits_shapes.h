@@ -6,7 +6,7 @@
 // program makes itself, or pairs with shapes itself, may not.
 //
 // Example: (d0) -> (d0 + 1), domain: d0 in [0, 3] fits f32[4] and f32[5]; not f32[4] and f32[4],
-// since d0 = 3 leads to index 4.
+// since d0 = 3 maps to index 4.
 //
 // Errors. InvalidArgument that names the dimension or result, the interval of its values and the
 // array. Where kDefaultSteps (map/sets/decision.h) do not suffice to decide whether a point leaves an

@@ -57,7 +57,7 @@ struct Renaming {
 // affine/expr/build.h.
 OperandIndexing Renamed(const OperandIndexing& indexing, Renaming renaming);
 
-// `indexing` with range variables in these intervals in the place of some of its runtime variables,
+// `indexing` with range variables in these intervals instead of some of its runtime variables,
 // one interval or none for each of them; unknown where that passes a bound of
 // affine/expr/build.h.
 OperandIndexing WithRanges(const OperandIndexing& indexing,

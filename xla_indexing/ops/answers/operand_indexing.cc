@@ -86,7 +86,7 @@ IndexingMap Join(const IndexingMap& map, absl::Span<const RuntimeVarIndexing> bi
 }
 
 // The relation as an answer of this label; `bindings` are those that the ids of its definitions
-// name. None where a result or an element has come to depend on the reader, which only the replica
+// name. Nullopt if a result or an element has come to depend on the reader, which only the replica
 // map can say.
 std::optional<OperandIndexing> TakeApart(const JoinedRelation& relation,
                                          absl::Span<const RuntimeVarIndexing> bindings,
@@ -469,7 +469,7 @@ absl::StatusOr<JoinedRelation> ComposeJoined(const OperandIndexing& first,
         indexing.replica_map() == nullptr ? SameDevice(indexing) : *indexing.replica_map();
     return Join(indexing.map(), list, &replica_map, num_passed);
   };
-  // What `second` starts from comes first: the results of `first` and the device that it leads to.
+  // What `second` starts from comes first: the results of `first` and the device that it maps to.
   const IndexingMap from = join(first, first.bindings(), 0);
   const int num_joined = first.map().num_results() + (has_reader ? 1 : 0);
   ExprVector results(from.results().begin(), from.results().end());

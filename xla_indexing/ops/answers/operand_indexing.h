@@ -84,7 +84,7 @@ class OperandIndexing {
 
   // Whether the map, which is exact and reads on the reader's device, is known to be one-to-one
   // between all elements of two arrays: that of the sizes of its dimensions, which begin at 0, and
-  // that which it leads to. So is a chain of reshapes and transposes, whose map need not show it.
+  // that which it maps to. So is a chain of reshapes and transposes, whose map need not show it.
   bool IsKnownBijection() const { return parts_->is_bijection; }
   void SetKnownBijection(PartsFit) { parts_.Mutable().is_bijection = true; }
 
@@ -113,7 +113,7 @@ class OperandIndexing {
 
   // Restricts the domain to the points with expr in interval, as IndexingMap::AddConstraint does.
   absl::Status AddConstraint(mlir::AffineExpr expr, Interval interval);
-  // Puts another interval in the place of that of dimension `i`.
+  // Replaces the interval of dimension `i`.
   void SetDimBounds(int i, Interval bounds) { PartsToChange().map.mutable_dim(i).bounds = bounds; }
   // Binds runtime variable `i` to something else.
   void SetBinding(PartsFit, int i, RuntimeVarIndexing binding) {
@@ -216,7 +216,7 @@ OperandIndexing OnAnyDevice(const OperandIndexing& indexing, const Interval& rea
                             const Interval& devices);
 
 // What takes the place of `first` followed by `second` where that cannot be said: `whole`, a map
-// without runtime variables, on any of the devices that the two lead to.
+// without runtime variables, on any of the devices that the two map to.
 OperandIndexing OnDevicesOf(const OperandIndexing& first, const OperandIndexing& second,
                             const OperandIndexing& whole);
 

@@ -46,7 +46,7 @@ class OperandIndexingSet {
   // the maps by what they say; names do not count.
   void Simplify();
 
-  // Drops the maps that others cover, so that the union stays equal; all maps lead to an array of
+  // Drops the maps that others cover, so that the union stays equal; all maps map to an array of
   // shape `to`. This is not part of Simplify(), because the ways in which something is read may be
   // worth knowing even where one contains another. Compares all pairs, as long as the question's
   // budget lasts.

@@ -99,7 +99,7 @@ class DecidedMap {
   // The parts are all that is read, although the map is more.
   void SetExact() { label_ = ExactnessLabel::Exact(); }
 
-  // Where a predicate is `chosen`; nothing if that is so everywhere.
+  // Where a predicate is `chosen`; nullopt if that is so everywhere.
   std::optional<ReadCases> WhereChosen(const PredicateElement& predicate, const Interval& chosen) {
     // Those in which it is always read have the value 1, so that they are merged.
     ValueCases cases;
@@ -152,7 +152,7 @@ class DecidedMap {
     });
   }
 
-  // Nothing where a bound of affine/expr/build.h is passed.
+  // Nullopt if a bound of affine/expr/build.h is passed.
   std::optional<OperandIndexing> PartOf(const ReadCase& part) const {
     const IndexingMap& map = indexing_.map();
     Domain domain = Domain::Of(map);
@@ -237,7 +237,7 @@ class ReadsOfInstruction {
   }
 
  private:
-  // Nothing if it is always read. `read` is the index of the operand's element.
+  // Nullopt if it is always read. `read` is the index of the operand's element.
   std::optional<ReadCases> CasesOf(int64_t operand, const Exprs& result, const Exprs& read,
                                    DecidedMap& decided) {
     switch (instruction_.opcode()) {
@@ -312,43 +312,68 @@ class ReadsOfInstruction {
                          [](const ValueCase& value) { return ConstantIn(value.value) == 1; });
   }
 
-  // Where the element of the kernel is not 0 that stands at the element of the input.
+  // Where the other factor of an element of the input, or of the kernel, is not 0.
   std::optional<ReadCases> CasesOfConvolution(int64_t operand, const Exprs& result,
                                               const Exprs& read, ElementEvaluator& evaluator) {
     const ConvolutionDimensionNumbers* numbers = instruction_.convolution_dimension_numbers();
     const Window* window = instruction_.window();
-    if (operand != 0 || numbers == nullptr || window == nullptr) return std::nullopt;
-    const HloInstruction* kernel = instruction_.operand(1);
-    const bool is_dilated = absl::c_any_of(
-        window->dimensions, [](const WindowDimension& axis) { return axis.base_dilation != 1; });
-    if (is_dilated || instruction_.batch_group_count() != 1 || instruction_.is_sparse()) {
-      evaluator.SetMissed(*kernel);
+    if (operand > 1 || numbers == nullptr || window == nullptr) return std::nullopt;
+    const HloInstruction* other = instruction_.operand(1 - operand);
+    if (instruction_.batch_group_count() != 1 || instruction_.is_sparse()) {
+      evaluator.SetMissed(*other);
       return std::nullopt;
     }
+    Exprs element(static_cast<size_t>(other->shape().rank()));
+    const bool is_of_kernel = operand == 0;
+    const int64_t groups = instruction_.feature_group_count();
+    const HloInstruction* kernel = instruction_.operand(1);
     const int64_t features = kernel->shape().dimension(numbers->kernel_input_feature);
-    if (features <= 0) return std::nullopt;
-    Exprs element(static_cast<size_t>(kernel->shape().rank()));
-    element[numbers->kernel_input_feature] = Mod(read[numbers->input_feature], features);
-    element[numbers->kernel_output_feature] = result[numbers->output_feature];
+    const int64_t filters = kernel->shape().dimension(numbers->kernel_output_feature);
+    if (features <= 0 || groups <= 0 || filters < groups) return std::nullopt;
+    const AffineExpr filter = result[numbers->output_feature];
+    if (is_of_kernel) {
+      element[numbers->kernel_input_feature] = Mod(read[numbers->input_feature], features);
+      element[numbers->kernel_output_feature] = filter;
+    } else {
+      // A group of filters has features of its own.
+      element[numbers->input_batch] = result[numbers->output_batch];
+      element[numbers->input_feature] = Add(Scale(FloorDiv(filter, filters / groups), features),
+                                            read[numbers->kernel_input_feature]);
+    }
     Constraints inside;
     for (const auto [i, axis] : llvm::enumerate(window->dimensions)) {
-      // read = result * stride - padding_low + k * window_dilation
-      AffineExpr distance = Add(Sub(read[numbers->input_spatial[i]],
-                                    Scale(result[numbers->output_spatial[i]], axis.stride)),
-                                Constant(axis.padding_low, context_));
-      AffineExpr k = distance ? FloorDiv(distance, axis.window_dilation) : AffineExpr();
-      if (k && axis.window_reversal) k = Sub(Constant(axis.size - 1, context_), k);
-      if (!k) return std::nullopt;
-      element[numbers->kernel_spatial[i]] = k;
-      const Interval taps = Interval::OfSize(axis.size);
-      if (!evaluator.RangeOf(k, {}).IsSubsetOf(taps)) inside.push_back({k, taps});
+      // input * base_dilation = result * stride - padding_low + k * window_dilation, and k is counted from the end
+      // in a window that is reversed.
+      const AffineExpr begin = Sub(Scale(result[numbers->output_spatial[i]], axis.stride),
+                                   Constant(axis.padding_low, context_));
+      const auto reversed = [&](AffineExpr k) {
+        return axis.window_reversal ? Sub(Constant(axis.size - 1, context_), k) : k;
+      };
+      const int64_t size =
+          is_of_kernel ? axis.size : other->shape().dimension(numbers->input_spatial[i]);
+      AffineExpr at;
+      if (is_of_kernel) {
+        at = reversed(
+            FloorDiv(Sub(Scale(read[numbers->input_spatial[i]], axis.base_dilation), begin),
+                     axis.window_dilation));
+        element[numbers->kernel_spatial[i]] = at;
+      } else {
+        at = FloorDiv(
+            Add(begin, Scale(reversed(read[numbers->kernel_spatial[i]]), axis.window_dilation)),
+            axis.base_dilation);
+        element[numbers->input_spatial[i]] = at;
+      }
+      if (!at) return std::nullopt;
+      if (!evaluator.RangeOf(at, {}).IsSubsetOf(Interval::OfSize(size))) {
+        inside.push_back({at, Interval::OfSize(size)});
+      }
     }
     if (llvm::is_contained(element, AffineExpr())) return std::nullopt;
-    return CasesWhereNot(evaluator.EvaluateFactor(kernel, element, inside),
+    return CasesWhereNot(evaluator.EvaluateFactor(other, element, inside),
                          [&](const ValueCase& value) { return evaluator.IsZero(value); });
   }
 
-  // The cases for which `is_decided` does not hold; nothing if it holds for none, or if cases are told
+  // The cases for which `is_decided` does not hold; nullopt if it holds for none, or if cases are told
   // apart by `without`.
   std::optional<ReadCases> CasesWhereNot(ValueCases values,
                                          llvm::function_ref<bool(const ValueCase&)> is_decided,

@@ -202,6 +202,15 @@ ValueOrigins::Origins ValueOrigins::FindOfCall(const OfOperands& operands) {
     return {of_root.fixed || operands.all.fixed, true, true, of_root.data || operands.all.data,
             operands.all.given};
   }
+  if (call.opcode() == HloOpcode::kConditional) {
+    Origins chosen = operands.all;
+    for (const HloComputation* branch : call.branch_computations()) {
+      const HloInstruction* root = branch != nullptr ? branch->root_instruction() : nullptr;
+      if (root == nullptr) return operands.NotFollowed(/*data=*/true);
+      chosen = OfOperands::Union(chosen, Of(*root));
+    }
+    return {chosen.fixed, chosen.fixed, chosen.fixed, chosen.data, operands.all.given};
+  }
   const auto is_of_data = [&](const HloComputation* called) {
     return called == nullptr ||
            absl::c_any_of(called->instructions(),
@@ -215,7 +224,7 @@ ValueOrigins::Origins ValueOrigins::FindOfElementwise(const OfOperands& operands
                                                       bool is_float) const {
   const Origins& all = operands.all;
   const HloOpcode opcode = operands.instruction.opcode();
-  // Cases are told apart by integers, and not by floats that are made of them.
+  // Cases are distinguished by integers, and not by floats that are made of them.
   const bool is_scalar = all.scalar && opcode != HloOpcode::kCompare;
   const bool is_data = all.data || (is_scalar && is_float && opcode != HloOpcode::kSelect);
   const auto known = [&](bool fixed, bool zero, bool infinite) {
@@ -334,8 +343,9 @@ ValueOrigins::Origins ValueOrigins::OriginsOfParameter(const HloInstruction& par
       }
       continue;
     }
-    if (const HloComputation* called = source.inlined_computation()) {
-      if (called->root_instruction() != nullptr) {
+    if (source.inlined_computation() != nullptr || source.opcode() == HloOpcode::kConditional) {
+      for (const HloComputation* called : source.called_computations()) {
+        if (called == nullptr || called->root_instruction() == nullptr) continue;
         pending.push_back({called->root_instruction(), next.leaf});
       }
       continue;
@@ -370,7 +380,7 @@ ValueOrigins::Origins ValueOrigins::Of(const HloInstruction& instruction) {
       for (const HloInstruction* each : next.instructions()) {
         Origins& own = origins[static_cast<size_t>(each->index_in_computation())];
         own = Find(*each, origins);
-        // One number for all elements, which cases may be told apart by.
+        // One number for all elements, which cases may be distinguished by.
         if (each->shape().IsScalar() && HoldsIntegers(each->shape().element_type())) {
           own = {true, true, false, false, false, own.data || own.given || own.scalar};
         }
@@ -443,8 +453,7 @@ const KnownLeaves& ValueOrigins::ArraysOf(const HloInstruction& instruction, con
     if (!is_followed) continue;
     pending.insert(pending.end(), next->operands().begin(), next->operands().end());
   }
-  const int64_t max_elements =
-      given_to_ == nullptr ? ArrayEvaluator::kMaxElements : kMaxStepsFromArguments;
+  const int64_t max_elements = given_to_ == nullptr ? kMaxKnownElements : kMaxStepsFromArguments;
   ArrayEvaluator evaluator(context, &steps_of_arrays_, max_elements);
   for (const auto& [position, each] : needed) {
     KnownLeaves leaves(static_cast<size_t>(each->shape().LeafCount()));

@@ -11,7 +11,7 @@
 // any step, or with a carry at the other end. From output to input outputs are near, inputs far.
 //
 // Where there is no closed form, all that is a step or more away is whole slices, over-approximate.
-// Values inside f are of one step, and are taken for any of their values, over-approximate.
+// Values inside f are of one step, and may have any value, over-approximate.
 //
 // Example: a cumulative sum, o[t] = c' = x[t] + c. From o[d0] at time d0 + 1 a step leads to x[d0]
 // and to c at time d0, from where the ways lead to c at all earlier times and, each by one step
@@ -202,7 +202,7 @@ class ScanSteps : public LoopSteps {
   OperandIndexing OfAnyStep(OperandIndexing map) const {
     if (map.bindings().empty()) return map;
     map.Weaken(ExactnessLabel::OverApproximate(absl::StrCat(
-        "values that differ from step to step of ", loop_.name(), " are taken for any")));
+        "values that differ from step to step of ", loop_.name(), " may have any value")));
     map = WithRanges(map,
                      std::vector<std::optional<Interval>>(map.bindings().size(), Interval::All()));
     map.Simplify();

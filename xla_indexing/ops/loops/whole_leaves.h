@@ -28,9 +28,9 @@
 
 namespace xla_indexing::internal {
 
-// The leaves that the condition reads wholly, with k, 0 or 1. None where the number of iterations is
-// known, which then depends on what counts only, nor where the loop leads to other devices, which
-// read them too.
+// The leaves that the condition reads wholly, with k, 0 or 1. Empty if the number of iterations is
+// known, which then depends on what counts only, or if the loop reads other devices, which read
+// them too.
 const std::map<int64_t, int64_t>& WholeLeavesOf(const LoopBody& body);
 
 // The maps from `from` to `to`, one of which is such a leaf, of which the condition reads all at time

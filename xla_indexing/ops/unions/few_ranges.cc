@@ -27,7 +27,7 @@ namespace {
 
 constexpr int64_t kMaxFactor = int64_t{1} << 31;
 
-// `map` with a number in the place of a range variable.
+// `map` with a number instead of a range variable.
 Renaming WithRangeAt(const IndexingMap& map, int range, int64_t value) {
   Renaming renaming;
   renaming.dims = Variables(map.dims());
@@ -126,7 +126,7 @@ OperandIndexing WithoutRange(const OperandIndexing& indexing, int range, int64_t
   return Renamed(without, std::move(renaming));
 }
 
-// {x - y : x in a, y in b}; nothing where an end is past int64.
+// {x - y : x in a, y in b}; nullopt if an end is past int64.
 std::optional<Interval> DifferenceOf(const Interval& a, const Interval& b) {
   const Interval difference = a.Sub(b);
   if (a.IsEmpty() || b.IsEmpty() || difference.has_lower() != (a.has_lower() && b.has_upper()) ||

@@ -15,7 +15,7 @@
 namespace xla_indexing::internal {
 namespace {
 
-// Steps of the decision whether several maps lead to every element.
+// Steps of the decision whether several maps map to every element.
 constexpr int64_t kMaxStepsToCover = 2'000;
 
 bool MayCount(const OperandIndexing& map) {

@@ -1,7 +1,7 @@
-// Whether sets of maps from a scalar lead to all of an array: decided once for sets that are alike,
+// Whether sets of maps from a scalar map to all of an array: decided once for sets that are alike,
 // such as those of a model's layers.
 //
-// Example: ()[s0] -> (s0) with s0 in [0, 3] and ()[s0] -> (s0 + 4) with s0 in [0, 3] together lead to
+// Example: ()[s0] -> (s0) with s0 in [0, 3] and ()[s0] -> (s0 + 4) with s0 in [0, 3] together map to
 // all of f32[8].
 #ifndef XLA_INDEXING_OPS_UNIONS_WHOLE_SETS_H_
 #define XLA_INDEXING_OPS_UNIONS_WHOLE_SETS_H_
@@ -21,7 +21,7 @@ class WholeSets {
  public:
   explicit WholeSets(mlir::MLIRContext* context) : context_(context) {}
 
-  // Whether those of the maps that are exact, have no bindings and stay on their device lead to every
+  // Whether those of the maps that are exact, have no bindings and stay on their device map to every
   // element of an array of this shape, as far as that is decided within some steps.
   bool IsWhole(const OperandIndexingSet& maps, const Shape& to);
 

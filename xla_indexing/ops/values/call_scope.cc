@@ -62,7 +62,7 @@ std::vector<bool> LeavesPassedThrough(const HloInstruction& loop) {
 
 namespace {
 
-// What the caller passes for a parameter; null where it is no instruction beside the caller.
+// What the caller passes for a parameter; null if that is no instruction of the caller's computation.
 const HloInstruction* PassedFor(const CalledComputation& called, int64_t parameter) {
   if (called.first_operand) return called.caller.operand(*called.first_operand + parameter);
   if (called.caller.opcode() != HloOpcode::kAsyncUpdate) return nullptr;

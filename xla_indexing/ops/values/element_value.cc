@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Casting.h"
@@ -98,6 +99,7 @@ bool MayBeFollowed(const HloInstruction& instruction) {
   switch (instruction.opcode()) {
     case HloOpcode::kParameter:  // Where it is passed there is a call.
       return false;
+    case HloOpcode::kConditional:
     case HloOpcode::kConstant:
     case HloOpcode::kIota:
     case HloOpcode::kDynamicSlice:
@@ -136,8 +138,16 @@ ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constra
   }
   if (!when.empty()) return EvaluateAnew(element, when);
   const RuntimeVarIndexing key = BindingOf(element);
-  if (const auto known = values_.find(key); known != values_.end()) return known->second;
-  return values_[key] = EvaluateAnew(element, when);
+  if (const auto known = values_.find(key); known != values_.end()) {
+    missed_.Add(known->second.second);
+    return known->second.first;
+  }
+  Missed before = std::exchange(missed_, {});
+  ValueCases cases = EvaluateAnew(element, when);
+  values_[key] = {cases, missed_};
+  std::swap(before, missed_);
+  missed_.Add(before);
+  return cases;
 }
 
 ValueCases ElementEvaluator::EvaluateAnew(const Element& element, const Constraints& when) {
@@ -149,11 +159,18 @@ ValueCases ElementEvaluator::EvaluateAnew(const Element& element, const Constrai
   ++depth_;
   ++visits_;
   Interval range = Interval::All();
+  Missed before = std::exchange(missed_, {});
   std::optional<ValueCases> cases = Follow(element, when, finds_ranges_ ? &range : nullptr);
   --depth_;
-  if (!cases || cases->size() > kMaxValueCases) {
-    if (auto listed = FollowArray(element, when)) cases = std::move(listed);
+  if (!cases || cases->size() > kMaxValueCases || !missed_.IsNothing()) {
+    if (auto listed = FollowArray(element, when)) {
+      // What was not found on the way does not matter.
+      cases = std::move(listed);
+      missed_ = {};
+    }
   }
+  std::swap(before, missed_);
+  missed_.Add(before);
   if (!cases) {
     // A scalar that is not known tells cases apart.
     if (!element.index.empty() && IsMissed(*element.instruction)) SetMissed(*element.instruction);
@@ -228,7 +245,7 @@ std::optional<ValueCases> ElementEvaluator::Follow(const Element& element, const
   if (opcode == HloOpcode::kIota) return FollowIota(element, when);
   if (opcode == HloOpcode::kParameter) return FollowParameter(element, when);
   if (opcode == HloOpcode::kDynamicSlice) return FollowDynamicSlice(element, when);
-  if (element.instruction->inlined_computation() != nullptr) {
+  if (element.instruction->inlined_computation() != nullptr || opcode == HloOpcode::kConditional) {
     return FollowCall(element, when, range);
   }
   if (MovesElements(opcode)) return FollowMovement(element, when);
@@ -370,6 +387,12 @@ std::optional<ValueCases> ElementEvaluator::FollowParameter(const Element& eleme
     if (!environment_.IsInitial(element.leaf)) return std::nullopt;
   } else if (caller.inlined_computation() == element.instruction->parent()) {
     passed.instruction = caller.operand(element.instruction->parameter_number());
+  } else if (caller.opcode() == HloOpcode::kConditional) {
+    // Two branches that are one computation are given different operands.
+    const auto branches = caller.branch_computations();
+    if (absl::c_count(branches, element.instruction->parent()) != 1) return std::nullopt;
+    const auto branch = absl::c_find(branches, element.instruction->parent());
+    passed.instruction = caller.operand(1 + (branch - branches.begin()));
   } else {
     return std::nullopt;
   }
@@ -424,13 +447,50 @@ std::optional<ValueCases> ElementEvaluator::FollowCount(const Element& initial, 
   return cases;
 }
 
+std::vector<std::pair<const HloComputation*, Constraints>> ElementEvaluator::CalledWhere(
+    const Element& element, const Constraints& when) {
+  const HloInstruction& call = *element.instruction;
+  if (call.opcode() != HloOpcode::kConditional) return {{call.inlined_computation(), when}};
+  const auto branches = call.branch_computations();
+  const auto count = static_cast<int64_t>(branches.size());
+  if (call.operand_count() != 1 + count || !call.operand(0)->shape().IsScalar()) return {};
+  const bool is_pred = IsPred(call.operand(0)->shape().element_type());
+  std::vector<std::pair<const HloComputation*, Constraints>> called;
+  const auto add = [&](int64_t branch, const ValueCase& index, const Interval& values) {
+    const Interval range = RangeOf(index.value, index.when);
+    if (range.Intersect(values).IsEmpty()) return;
+    called.emplace_back(branches[branch], index.when);
+    if (!range.IsSubsetOf(values)) called.back().second.push_back({index.value, values});
+  };
+  for (const ValueCase& index : EvaluateWhere({call.operand(0), 0, {}, element.path}, when)) {
+    if (!index.value || HasUnknown(index.value)) {
+      called.emplace_back(nullptr, index.when);
+      continue;
+    }
+    // True is the first branch; an index outside is the last one.
+    for (int64_t i = 0; i + 1 < count; ++i) add(i, index, Interval::Point(is_pred ? 1 : i));
+    if (!is_pred) add(count - 1, index, Interval::AtMost(-1));
+    add(count - 1, index, is_pred ? Interval::Point(0) : Interval::AtLeast(count - 1));
+    if (called.size() > kMaxValueCases) return {};
+  }
+  return called;
+}
+
 std::optional<ValueCases> ElementEvaluator::FollowCall(const Element& element,
                                                        const Constraints& when, Interval* range) {
-  Element root = element;
-  root.instruction = element.instruction->inlined_computation()->root_instruction();
-  if (root.instruction == nullptr) return std::nullopt;
-  root.path.push_back(element.instruction);
-  ValueCases cases = EvaluateWhere(root, when);
+  ValueCases cases;
+  for (const auto& [called, where] : CalledWhere(element, when)) {
+    Element root = element;
+    root.instruction = called != nullptr ? called->root_instruction() : nullptr;
+    if (root.instruction == nullptr && KeepsPartialValues()) {
+      llvm::append_range(cases, Unknown(element, where));
+      continue;
+    }
+    if (root.instruction == nullptr) return std::nullopt;
+    root.path.push_back(element.instruction);
+    llvm::append_range(cases, EvaluateWhere(root, where));
+  }
+  if (cases.empty() || cases.size() > kMaxValueCases) return std::nullopt;
   // What is not known inside is the call's own element, under its own name.
   llvm::BitVector used(FirstUnknown() + unknowns().size());
   for (const ValueCase& value_case : cases) {
@@ -681,7 +741,7 @@ ValueCases ElementEvaluator::ApplyToPartial(const Element& element,
     result = ApplyTo(instruction, values, when, variables_);
     if (result) return *std::move(result);
   }
-  // The result of operands that are all known could have been found. Cases are told apart by integers: a float
+  // The result of operands that are all known could have been found. Cases are distinguished by integers: a float
   // that is made of an unknown one is as unknown as data.
   const bool is_float = HoldsFloats(element.type());
   const bool has_unknown = llvm::any_of(values, [&](const ValueCase& value) {

@@ -46,7 +46,7 @@ using CallPath = llvm::SmallVector<const HloInstruction*, 1>;
 // derive from this. It outlives whoever asks.
 class ValueEnvironment {
  public:
-  // By which unknowns cases are told apart: by none, by elements of what a loop begins with, or by all,
+  // By which unknowns cases are distinguished: by none, by elements of what a loop begins with, or by all,
   // also by what an iteration begins with.
   enum class TellsApart : uint8_t { kNothing, kInitialValues, kAllValues };
 
@@ -83,7 +83,7 @@ class ValueEnvironment {
   // Whether a leaf is in every iteration what it is when the loop begins.
   virtual bool IsInitial(int64_t /*leaf*/) const { return false; }
   // What has been added to a leaf, a scalar, since the loop began, with a sum that wraps; null if that is not
-  // known. Asked where initial values are told apart.
+  // known. Asked where initial values are distinguished.
   virtual mlir::AffineExpr AddedTo(int64_t /*leaf*/) const { return {}; }
 
   // What is known of a leaf of a parameter, a scalar, to which no call leads; that it is itself, if nothing.
@@ -116,7 +116,7 @@ bool IsOrderlessCombiner(const HloInstruction& root);
 // attributes fix.
 bool MovesElements(HloOpcode opcode);
 
-// Nothing is known, and nothing told apart.
+// Nothing is known, and nothing distinguished.
 const ValueEnvironment& UnknownEnvironment();
 
 // Whether more may be known of an element of this instruction, to which no call leads, than that it
@@ -135,22 +135,21 @@ class ElementEvaluator {
                       llvm::ArrayRef<mlir::AffineExpr> element, CallPath path = {});
 
   // The value of an element of an elementwise operation where one operand is not known, with the symbol
-  // that stands for that one. Nothing if it cannot be followed.
+  // that stands for that one. Nullopt if it cannot be followed.
   std::optional<ValueCases> EvaluateWithout(const HloInstruction& instruction, int64_t operand,
                                             llvm::ArrayRef<mlir::AffineExpr> element,
                                             mlir::AffineExpr* without);
 
   // The first instruction of which a value was not found although nothing of it is unknown; null if there is
   // none. Of partial values.
-  const HloInstruction* missed() const { return missed_; }
+  const HloInstruction* missed() const { return missed_.value; }
   // A parameter for which callers pass different values, of which some may be known.
-  const HloInstruction* missed_parameter() const { return missed_parameter_; }
+  const HloInstruction* missed_parameter() const { return missed_.parameter; }
 
   // Says that the value of an instruction was not found.
   void SetMissed(const HloInstruction& instruction) {
     const bool is_parameter = instruction.opcode() == HloOpcode::kParameter;
-    const HloInstruction*& missed = is_parameter ? missed_parameter_ : missed_;
-    if (missed == nullptr) missed = &instruction;
+    missed_.Add(is_parameter ? Missed{nullptr, &instruction} : Missed{&instruction, nullptr});
   }
 
   // How many elements were looked at.
@@ -198,12 +197,24 @@ class ElementEvaluator {
     ElementType type() const { return instruction->shape().Leaf(leaf).element_type(); }
   };
 
+  // The first ones that were missed; null if there is none.
+  struct Missed {
+    const HloInstruction* value = nullptr;
+    const HloInstruction* parameter = nullptr;
+
+    bool IsNothing() const { return value == nullptr && parameter == nullptr; }
+    void Add(const Missed& later) {
+      if (value == nullptr) value = later.value;
+      if (parameter == nullptr) parameter = later.parameter;
+    }
+  };
+
   static RuntimeVarIndexing BindingOf(const Element& element);
 
   // The value where `when` holds; partial values that were found before are not looked for again.
   ValueCases EvaluateWhere(const Element& element, const Constraints& when);
   ValueCases EvaluateAnew(const Element& element, const Constraints& when);
-  // Nothing where the element cannot be followed; `range`, if it is not null and something is known,
+  // Nullopt if the element cannot be followed; `range`, if it is not null and something is known,
   // is then an interval that the element is in where `when` holds.
   std::optional<ValueCases> Follow(const Element& element, const Constraints& when,
                                    Interval* range);
@@ -218,7 +229,7 @@ class ElementEvaluator {
   std::optional<ValueCases> FollowArray(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowIota(const Element& element, const Constraints& when);
   // `when` and that the index is in the domain of the map; with an empty interval where that is
-  // never so. Nothing where it depends on unknowns.
+  // never so. Nullopt if it depends on unknowns.
   std::optional<Constraints> WhereMapped(const IndexingMap& map,
                                          llvm::ArrayRef<mlir::AffineExpr> index,
                                          const Constraints& when) const;
@@ -228,13 +239,17 @@ class ElementEvaluator {
   std::optional<ValueCases> FollowParameter(const Element& element, const Constraints& when);
   // To what the only caller passes; what is not known there is the parameter's own element.
   std::optional<ValueCases> FollowOnlyCaller(const Element& element, const Constraints& when);
-  // The cases, with the element's own value where it is of something that `is_foreign`; nothing where
-  // cases are told apart by that.
+  // The cases, with the element's own value where it is of something that `is_foreign`; nullopt if
+  // cases are distinguished by that.
   std::optional<ValueCases> WithOwnUnknowns(
       ValueCases cases, const Element& element,
       llvm::function_ref<bool(const RuntimeVarIndexing& unknown)> is_foreign);
   std::optional<ValueCases> FollowCount(const Element& initial, mlir::AffineExpr added,
                                         const Constraints& when);
+  // The computations that a call or conditional may call, and where each is the one; null if it is not known
+  // which. Empty for a conditional of another form, and of too many cases.
+  std::vector<std::pair<const HloComputation*, Constraints>> CalledWhere(const Element& element,
+                                                                         const Constraints& when);
   std::optional<ValueCases> FollowCall(const Element& element, const Constraints& when,
                                        Interval* range);
   std::optional<ValueCases> FollowDynamicSlice(const Element& element, const Constraints& when);
@@ -249,7 +264,7 @@ class ElementEvaluator {
     Constraints when;
     llvm::SmallVector<ValueCase, 3> values;
   };
-  // Nothing if some cannot be followed; `without` is the number of one that is not, or -1.
+  // Nullopt if some cannot be followed; `without` is the number of one that is not, or -1.
   std::optional<std::vector<OperandValues>> OperandsOf(const Element& element,
                                                        const Constraints& when, int64_t without);
   // The operand of an elementwise operation, in cases that decide its result or do not, if values are partial.
@@ -271,10 +286,10 @@ class ElementEvaluator {
   ValueVariables variables_;
   const ValueEnvironment& environment_;
   bool finds_ranges_ = false;
-  const HloInstruction* missed_ = nullptr;
-  const HloInstruction* missed_parameter_ = nullptr;
+  Missed missed_;
   // Partial values where no condition restricts them.
-  absl::flat_hash_map<RuntimeVarIndexing, ValueCases> values_;
+  // With what was missed.
+  absl::flat_hash_map<RuntimeVarIndexing, std::pair<ValueCases, Missed>> values_;
   int visits_ = 0;
   int depth_ = 0;
 };

@@ -184,7 +184,7 @@ std::optional<FoldedVariable> FindReplacement(const OperandIndexing& indexing, i
   return replacement;
 }
 
-// The part of `indexing` in which runtime variable `i` has the value of one case; nothing where a
+// The part of `indexing` in which runtime variable `i` has the value of one case; nullopt if a
 // bound of affine/expr/build.h is passed.
 std::optional<OperandIndexing> ReplaceRuntimeVariable(const OperandIndexing& indexing, int i,
                                                       const ValueCase& value_case,
@@ -256,7 +256,7 @@ struct UnfinishedMap {
   int next = 0;
 };
 
-// The pieces that `piece` falls into where its next variable is replaced; nothing where it stays.
+// The pieces that `piece` falls into where its next variable is replaced; nullopt if it stays.
 std::optional<std::vector<UnfinishedMap>> FoldNext(const UnfinishedMap& piece, size_t max_pieces,
                                                    const FoldOptions& options) {
   const std::optional<FoldedVariable> replacement =

@@ -73,7 +73,7 @@ class LoopEvaluator {
       : loop_(loop), passes_through_(passes_through), counter_(counter), context_(context) {}
 
   // The only value of a leaf of the root of the body or the condition as a function of d0, the
-  // number of the iteration; null where there are several, or one that is not known.
+  // number of the iteration; null if there are several, or one that is not known.
   AffineExpr Value(const HloComputation& computation, int64_t leaf, const Interval& numbers) const {
     const AffineExpr k = mlir::getAffineDimExpr(0, context_);
     const CountedState state(loop_, passes_through_, counter_, k);
@@ -86,7 +86,7 @@ class LoopEvaluator {
         OnlyValue(*loop_.operand(0), leaf, {}, Interval::Point(0), UnknownEnvironment()));
   }
 
-  // What every iteration adds to a leaf of integers, with a sum that wraps; nothing where that is not
+  // What every iteration adds to a leaf of integers, with a sum that wraps; nullopt if that is not
   // one number.
   std::optional<int64_t> Step(int64_t leaf) const {
     const AnyState state(loop_, passes_through_);
@@ -249,7 +249,7 @@ LoopCounter FindLoopCounter(const HloInstruction& loop, const std::vector<bool>&
   LoopCounter counter;
   const LoopEvaluator evaluator(loop, passes_through, counter, context);
   const HloComputation& body = *loop.while_body();
-  // With the value that the loop begins with in the place of a leaf, the body's value of the leaf
+  // With the value that the loop begins with instead of a leaf, the body's value of the leaf
   // is the one after the first iteration.
   const auto leaf_count = static_cast<int64_t>(passes_through.size());
   const auto known_start = KnownStart(loop);

@@ -52,9 +52,9 @@ struct LoopCounter {
   std::optional<int64_t> count() const {
     return counts.IsPoint() ? std::optional<int64_t>(counts.lower()) : std::nullopt;
   }
-  // The value of a leaf in iteration k; null where it does not count.
+  // The value of a leaf in iteration k; null if it does not count.
   mlir::AffineExpr ValueOf(int64_t leaf, mlir::AffineExpr k) const;
-  // What was added to a leaf before iteration k; null where that is not known.
+  // What was added to a leaf before iteration k; null if that is not known.
   mlir::AffineExpr AddedTo(int64_t leaf, mlir::AffineExpr k) const;
 };
 

@@ -31,7 +31,7 @@ bool IsScalarOfIntegers(const Shape& shape) {
 // the expression, and what its constant is more than that one.
 using PassedForm = std::vector<std::pair<const void*, int64_t>>;
 
-// The form of what callers pass, and the constant of the first one; nothing where one of them passes
+// The form of what callers pass, and the constant of the first one; nullopt if one of them passes
 // no expression, or a number, which has nothing to do with other leaves.
 std::optional<std::pair<PassedForm, int64_t>> FormOfPassed(llvm::ArrayRef<AffineExpr> exprs) {
   PassedForm form;

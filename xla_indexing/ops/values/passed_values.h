@@ -71,7 +71,7 @@ class PassedValues {
     int levels = 0;
   };
   // What one caller passes: symbol 0 is the number of the iteration, symbol 1 + i unknown i of the
-  // caller; null where it is no such expression.
+  // caller; null if it is no such expression.
   struct Value {
     mlir::AffineExpr expr;
     Interval values = Interval::All();

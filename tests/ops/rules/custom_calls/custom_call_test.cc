@@ -46,7 +46,19 @@ TEST_F(CustomCallTest, ShardsAreReadWhole) {
     ROOT r = f32[2] custom-call(a), custom_call_target="SPMDFullToShardShape")");
   EXPECT_THAT(OutputToInput(call),
               ElementsAre("0.0.0 (d0)[s0] -> (s0), domain: d0 in [0, 1], s0 in [0, 3]"
-                          "  (over-approximate: whole operand: custom-call is not analysed)"));
+                          "  (over-approximate: whole operand: custom-call is not analysed: "
+                          "SPMDFullToShardShape)"));
+}
+
+// A target is any text.
+TEST_F(CustomCallTest, TheReasonNamesTheTarget) {
+  const HloInstruction* call = Entry(R"(
+    a = f32[4] parameter(0)
+    ROOT r = f32[4] custom-call(a), custom_call_target="a\033[31m\n)" +
+                                     std::string(100, 'b') + "\"");
+  EXPECT_THAT(OutputToInput(call),
+              ElementsAre(testing::EndsWith(absl::StrCat(
+                  "custom-call is not analysed: a\\033[31m\\n", std::string(73, 'b'), ")"))));
 }
 
 // Leaf i of the operands, one after another, is leaf i of the result; where sizes differ, all of it.

@@ -1,5 +1,5 @@
 // The device whose operand is read: what an indexing map of an operation across replicas says
-// beside the index.
+// in addition to the index.
 //
 // A module runs on many devices, each with an operand of its own. The map of an all-gather, say,
 // names an element, and its replica map the device on which that element is read, as a function of

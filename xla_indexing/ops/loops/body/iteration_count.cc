@@ -41,7 +41,7 @@ class CountedLeaves : public ValueEnvironment {
   }
 
   // The number up to which the leaves that iterations add to stay in their types, if less than
-  // `iterations`; none where they do not even begin there.
+  // `iterations`; nullopt if they do not even begin there.
   std::optional<int64_t> MostIterations() const {
     Int128 most = kInt64Max / 2;
     if (counted_.counter.counts.has_upper()) {
@@ -66,7 +66,7 @@ class CountedLeaves : public ValueEnvironment {
     return most < 0 ? std::nullopt : std::optional(static_cast<int64_t>(most));
   }
 
-  // The value of a leaf in iteration k; null where it is not known.
+  // The value of a leaf in iteration k; null if it is not known.
   AffineExpr ValueOf(int64_t leaf, AffineExpr k) const {
     const std::optional<int64_t> step = StepOf(leaf);
     return step ? Add(StartOf(leaf), Scale(k, *step)) : AffineExpr();
@@ -103,7 +103,7 @@ class CountedLeaves : public ValueEnvironment {
     return found == counter.steps.end() ? std::nullopt : std::optional(found->second);
   }
 
-  // What a leaf is when the loop begins; null where that is not one expression.
+  // What a leaf is when the loop begins; null if that is not one expression.
   AffineExpr StartOf(int64_t leaf) const {
     const auto [it, is_new] = starts_.try_emplace(leaf);
     if (!is_new) return it->second;

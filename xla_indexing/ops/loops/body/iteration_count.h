@@ -27,13 +27,13 @@
 namespace xla_indexing::internal {
 
 // The number of iterations of a while that is reached by these calls, over the variables of `domain`, as
-// those of ElementEvaluator; none where that is not known. `around` is what is known of the loop around it.
+// those of ElementEvaluator; nullopt if that is not known. `around` is what is known of the loop around it.
 std::optional<ValueCases> IterationsOf(const HloInstruction& loop, const CountedLoop& counted,
                                        const CallPath& path, const Domain& domain,
                                        const ValueEnvironment& around, mlir::MLIRContext* context);
 
 // The value of a leaf of its state at the beginning of iteration k, an expression over the same variables;
-// null where that is not known, or not how often the loop runs.
+// null if that is not known, or not how often the loop runs.
 mlir::AffineExpr ValueInIteration(const HloInstruction& loop, const CountedLoop& counted,
                                   const CallPath& path, const Domain& domain,
                                   const ValueEnvironment& around, int64_t leaf, mlir::AffineExpr k);

@@ -34,7 +34,7 @@
 
 namespace xla_indexing::internal {
 
-// Puts exact maps in the place of those of `at_end` that are over-approximate where the law above
+// Replaces maps of `at_end` that are over-approximate by exact ones where the law above
 // gives them. `start`, timed, leads to `places` at any time (A) and to `at_end` at the end. `through`
 // is where any number of pieces of a graph leads.
 void SharpenByValues(

@@ -170,16 +170,16 @@ bool LoopBody::IsBeyondClosing() const {
 
 std::string LoopBody::WhyAnyValue(const RuntimeVarIndexing& value) const {
   const std::string any = absl::StrCat("values that differ from iteration to iteration of ",
-                                       loop_.name(), " are taken for any");
+                                       loop_.name(), " may have any value");
   if (!IsOfState(value)) {
-    return absl::StrCat(any, ", and so is ", value.instruction->name(),
+    return absl::StrCat(any, ", and so may ", value.instruction->name(),
                         ", which is computed in it");
   }
   if (!counter().counts.has_upper()) {
     return absl::StrCat("the number of iterations of ", loop_.name(),
                         " is not known, nor what leaf ", value.leaf, " of its state is in each");
   }
-  return absl::StrCat(any, ", and so is leaf ", value.leaf, " of its state");
+  return absl::StrCat(any, ", and so may leaf ", value.leaf, " of its state");
 }
 
 OperandIndexing LoopBody::WithInnerValues(OperandIndexing timed, AffineExpr number,
@@ -352,7 +352,7 @@ OperandIndexingSet LoopBody::InAnyIteration(const OperandIndexingSet& maps) cons
       if (depends) {
         without.Weaken(ExactnessLabel::OverApproximate(
             absl::StrCat("values that differ from iteration to iteration of ", loop_.name(),
-                         " are taken for any")));
+                         " may have any value")));
       }
       without.Simplify();
       resolved.Add(std::move(without));

@@ -16,7 +16,7 @@
 //     numbers of iterations of loops in it among them
 //   those bound to what the loop begins with, as an    are bound to init's
 //     element that the number of the iteration may pick
-//   others                                             are taken for any of their values,
+//   others                                             may have any value,
 //                                                      over-approximate, or (ValuedStepsOf) are
 //                                                      those of the iteration: their arrays have
 //                                                      its number as one index more; perhaps only

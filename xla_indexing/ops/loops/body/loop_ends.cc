@@ -54,7 +54,7 @@ OperandIndexing SecondDimensionToRange(const OperandIndexing& map) {
   return Renamed(map, std::move(renaming));
 }
 
-// `map` with a runtime variable that is the number of iterations of `loop` in the place of its first
+// `map` with a runtime variable that is the number of iterations of `loop` instead of its first
 // dimension.
 OperandIndexing FirstDimensionToIterations(const OperandIndexing& map, const HloInstruction& loop) {
   mlir::MLIRContext* context = map.map().context();

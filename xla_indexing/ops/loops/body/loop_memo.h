@@ -35,7 +35,7 @@ struct LoopPiece {
 // By the leaves from and to which maps lead.
 using LoopClosure = std::map<std::pair<int64_t, int64_t>, OperandIndexingSet>;
 
-// Pieces that lead to one another, and what any number of them but none is; nothing where there is
+// Pieces that lead to one another, and what any number of them but none is; nothing if there is
 // no closed form.
 struct LoopPart {
   std::vector<int> pieces = {};
@@ -60,7 +60,7 @@ struct ValuedLoop {
   bool has_values = false;
   LoopGraph steady;
   std::map<int64_t, LeafSets> changing;
-  // Any number of steady pieces, and of all, from each leaf to the end; nothing where that has no
+  // Any number of steady pieces, and of all, from each leaf to the end; nullopt if that has no
   // closed form.
   std::map<int64_t, std::optional<LeafSets>> steady_to_end;
   std::map<int64_t, std::optional<LeafSets>> any_to_end;

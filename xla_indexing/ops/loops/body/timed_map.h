@@ -22,7 +22,7 @@ OperandIndexing AddTime(const OperandIndexing& map, const Interval& times, mlir:
 OperandIndexing DropTime(const OperandIndexing& timed, const Interval& times, int results_dropped,
                          bool* depends_on_time);
 
-// first ; second, simplified; nothing where that passes a bound, or one of them is unknown.
+// first ; second, simplified; nullopt if that passes a bound, or one of them is unknown.
 std::optional<OperandIndexing> ComposeTimed(const OperandIndexing& first,
                                             const OperandIndexing& second);
 // Adds all of first ; second to a set; false where one of them is nothing.

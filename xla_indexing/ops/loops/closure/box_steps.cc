@@ -65,7 +65,7 @@ Interval ValuesOf(AffineExpr expr, const IndexingMap& map) {
 
 // A piece divided by how far a result that has the first range variable is from its dimension, or
 // else by the values of that variable: (d0)[s0] -> (s0), s0 - d0 in [-1, 1], has the parts d0 - 1, d0
-// and d0 + 1. Nothing where these may be too many.
+// and d0 + 1. Nullopt if these may be too many.
 std::optional<std::vector<OperandIndexing>> WithoutFirstRange(const OperandIndexing& piece) {
   const IndexingMap& map = piece.map();
   const AffineExpr range = mlir::getAffineSymbolExpr(0, map.context());

@@ -53,15 +53,15 @@ struct StepWindow {
   IntervalBox to = {};
   std::vector<Progression> steps = {};
 
-  // The least box in which the window stops at nothing but the border; nothing where there is none.
+  // The least box in which the window stops at nothing but the border; nullopt if there is none.
   std::optional<IntervalBox> Box() const;
 };
 
-// A piece as pieces without range variables, and one of these as a translation; nothing where they are
+// A piece as pieces without range variables, and one of these as a translation; nullopt if they are
 // too many, or another kind of map.
 std::optional<std::vector<OperandIndexing>> WithoutRanges(const OperandIndexing& piece);
 std::optional<BoxTranslation> AsTranslation(const OperandIndexing& piece);
-// A piece as a window; nothing where it is none.
+// A piece as a window; nullopt if it is none.
 std::optional<StepWindow> AsWindow(const OperandIndexing& piece);
 
 }  // namespace xla_indexing::internal

@@ -30,8 +30,6 @@ namespace {
 // Maps of one leaf, and compositions for one answer.
 constexpr size_t kMaxMapsOfPlace = 16;
 constexpr int64_t kMaxComposedForAnswer = 4096;
-// Iterations that are followed one after another.
-constexpr int64_t kMaxFollowed = 64;
 // The leaves of a part that are gone through one after another.
 constexpr size_t kMaxLeavesOfPart = 64;
 
@@ -62,14 +60,13 @@ class ClosedLoop {
   // Solves parts of `graph` as they are needed; keeps references.
   ClosedLoop(const LoopSteps& body, LoopGraph& graph) : body_(body), graph_(graph) {}
 
-  // Everything that ways from `start`, timed, lead to at any time; nothing where some part has no
+  // Everything that ways from `start`, timed, lead to at any time; nullopt if some part has no
   // closed form, or there are too many maps.
   std::optional<LeafSets> Through(const LeafSets& start) {
     if (IsOff(Engine::kClosedForms)) return std::nullopt;
     std::vector<LoopPart>& parts = Graph().parts;
     std::vector<LeafSets> arrived(parts.size());
     joined_.clear();
-    followed_.clear();
     LeafSets places = start;
     for (size_t i = 0; i < Graph().pieces.size(); ++i) {
       const LoopPiece& piece = Graph().pieces[i];
@@ -83,19 +80,16 @@ class ClosedLoop {
         if (joined_.contains({i, leaf}) && !Bound(&set)) return std::nullopt;
       }
       const std::optional<LeafSets> left =
-          Solve(parts[i]) ? Leave(parts[i], arrived[i]) : Follow(parts[i], arrived[i]);
+          Solve(parts[i]) ? Leave(parts[i], arrived[i]) : std::nullopt;
       if (!left) return std::nullopt;
       for (const auto& [leaf, set] : *left) places[leaf].Add(set);
       Enter(static_cast<int>(i), *left, &arrived);
     }
     for (auto& [leaf, set] : places) {
-      if (!followed_.contains(leaf) && !IsFew(&set)) return std::nullopt;
+      if (!IsFew(&set)) return std::nullopt;
     }
     return places;
   }
-
-  // Whether iterations were followed one after another, so that there may be many maps.
-  bool has_followed() const { return !followed_.empty(); }
 
  private:
   LoopGraph& Graph() { return graph_; }
@@ -136,37 +130,6 @@ class ClosedLoop {
       const std::optional<OperandIndexingSet>& few = United(set, OperandIndexingSet());
       if (!few) return std::nullopt;
       set = *few;
-    }
-    return left;
-  }
-
-  // Where the pieces of a part that has no closure lead from what has arrived there, one iteration after
-  // another; nothing where these are too many, or have too many maps.
-  std::optional<LeafSets> Follow(const LoopPart& part, const LeafSets& arrived) {
-    const Interval times = body_.Times();
-    if (IsOff(Engine::kStepByStep) || !times.IsFinite() || times.upper() > kMaxFollowed) {
-      return std::nullopt;
-    }
-    LeafSets left;
-    LeafSets here = arrived;
-    for (int64_t step = 0; step < times.upper() && !here.empty(); ++step) {
-      LeafSets next;
-      for (const int i : part.pieces) {
-        const LoopPiece& piece = Graph().pieces[i];
-        const auto set = here.find(piece.from);
-        if (set == here.end()) continue;
-        if (!ComposeAll(set->second, OperandIndexingSet(piece.map), &next[piece.to])) {
-          return std::nullopt;
-        }
-      }
-      std::erase_if(next, [](const auto& place) { return place.second.empty(); });
-      for (auto& [leaf, set] : next) {
-        if (set.size() > 1) WriteWithFewMaps(&set);
-        if (set.size() > kMaxMapsOfPlace) return std::nullopt;
-        left[leaf].Add(set);
-        followed_.insert(leaf);
-      }
-      here = std::move(next);
     }
     return left;
   }
@@ -328,7 +291,7 @@ class ClosedLoop {
         self->second = *powers;
       }
       for (const bool is_first : {true, false}) {
-        // First what goes on from the leaf, with any of its powers before; then what comes to it.
+        // First what continues from the leaf, after any of its powers; then what reaches it.
         LoopClosure longer;
         for (const auto& [ends, maps] : ways) {
           if (is_first) {
@@ -362,7 +325,6 @@ class ClosedLoop {
   // The parts and leaves where what arrives comes from several parts.
   std::set<std::pair<size_t, int64_t>> joined_;
   // The leaves to which iterations were followed.
-  std::set<int64_t> followed_;
   absl::node_hash_map<std::pair<OperandIndexingSet, std::vector<bool>>, OperandIndexingSet>
       what_matters_;
   using TwoSets = std::pair<OperandIndexingSet, OperandIndexingSet>;
@@ -372,7 +334,7 @@ class ClosedLoop {
   StepBudget budget_{kMaxComposedForAnswer};
 };
 
-// The graph of all pieces, with values that iterations compute taken for any.
+// The graph of all pieces, in which values that iterations compute may have any value.
 LoopGraph& GraphOf(const LoopSteps& body) {
   std::optional<LoopGraph>& graph = body.memo().graph;
   if (!graph) {
@@ -390,10 +352,6 @@ std::optional<LeafSets> AllAtEnd(const LoopBody& body, const LeafSets& start) {
   const std::optional<LeafSets> places = loop.Through(start);
   if (!places) return std::nullopt;
   LeafSets at_end = ends.AtEnd(*places);
-  const auto has_many_maps = [](const auto& place) {
-    return place.second.size() > kMaxMapsOfPlace;
-  };
-  if (loop.has_followed() && llvm::any_of(at_end, has_many_maps)) return std::nullopt;
   SharpenByValues(
       body, start, *places,
       [&](const LeafSets& from, LoopGraph& steady) {

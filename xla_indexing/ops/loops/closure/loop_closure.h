@@ -51,10 +51,10 @@
 namespace xla_indexing::internal {
 
 // Where ways from `start`, maps with the time as their first result, lead to at any time, `start`
-// among them; none where there is no closed form.
+// among them; nullopt if there is no closed form.
 std::optional<LeafSets> AllWays(const LoopSteps& steps, const LeafSets& start);
 
-// As AllIterations (ops/loops/loop_iterations.h); none where there is no closed form.
+// As AllIterations (ops/loops/loop_iterations.h); nullopt if there is no closed form.
 std::optional<LeafSets> AllIterationsInClosedForm(const LoopBody& body, const LeafSets& start);
 
 // From the scalar that the condition yields, at whichever time it is evaluated, to what the loop

@@ -32,7 +32,7 @@ struct Word {
   size_t last_letter;
 };
 
-// Steps within a box together, and each other piece; nothing where these are too many.
+// Steps within a box together, and each other piece; nullopt if these are too many.
 std::optional<std::vector<Letter>> LettersOf(const OperandIndexingSet& maps) {
   const std::vector<OperandIndexing> pieces(maps.begin(), maps.end());
   std::vector<Letter> letters;

@@ -28,7 +28,7 @@
 
 namespace xla_indexing::internal {
 
-// All powers but none of the union of timed maps from a leaf to itself; nothing where no law applies,
+// All powers but none of the union of timed maps from a leaf to itself; nullopt if no law applies,
 // or these are too many maps.
 std::optional<OperandIndexingSet> AllPowersOf(OperandIndexingSet maps);
 

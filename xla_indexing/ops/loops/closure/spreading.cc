@@ -81,7 +81,7 @@ class Spreading {
   }
 
   std::vector<IndexingMap> Powers(mlir::MLIRContext* context) const {
-    // Where one dimension goes round, and has gone all the way round after some iterations, which
+    // Where one dimension wraps around, and has gone all the way round after some iterations, which
     // of its elements the iterations began with makes no difference.
     std::optional<size_t> round;
     for (size_t j = 0; j < box_.size(); ++j) {

@@ -14,7 +14,7 @@
 //   S is a union of such products, each in dimensions of its     the same with q iterations in the
 //     own, and each with 0                                         place of m for each product, where
 //                                                                  the sum of all q is at most m
-//   dimension j goes round: with c, S has c + N or c - N, N      y_j = (x_j + ..) mod N, with any
+//   dimension j wraps around: with c, S has c + N or c - N, N      y_j = (x_j + ..) mod N, with any
 //     the size of the box                                          progression
 //
 // Such sums are reached without turning back, so that steps stay between x and y. Of pieces that take
@@ -49,7 +49,7 @@ struct Spread {
   std::vector<OperandIndexing> others;
 };
 
-// Timed maps from a leaf to itself, those that step within a box spread; nothing where the law does
+// Timed maps from a leaf to itself, those that step within a box spread; nullopt if the law does
 // not apply.
 std::optional<Spread> SpreadWithinBox(const std::vector<OperandIndexing>& pieces);
 

@@ -51,7 +51,7 @@ Change Opposite(Change change) {
   return change == Change::kDown ? Change::kUp : change;
 }
 
-// How much an expression of dimensions grows in each step; nothing where that differs.
+// How much an expression of dimensions grows in each step; nullopt if that differs.
 std::optional<int64_t> GrowthOf(AffineExpr expr, const Shifts& shifts) {
   const LinearSum sum = LinearSum::FromExpr(expr);
   if (!sum.valid()) return std::nullopt;
@@ -69,7 +69,7 @@ std::optional<int64_t> GrowthOf(AffineExpr expr, const Shifts& shifts) {
   return NarrowToInt64(growth);
 }
 
-// How much e mod n grows in each step until it goes round: less than n, up or down; 0 for any other
+// How much e mod n grows in each step until it wraps around: less than n, up or down; 0 for any other
 // expression, or where e does not change.
 int64_t GrowthOfRemainder(AffineExpr atom, const Shifts& shifts) {
   const auto division = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(atom);
@@ -79,7 +79,7 @@ int64_t GrowthOfRemainder(AffineExpr atom, const Shifts& shifts) {
   return size && growth && -*size < *growth && *growth < *size ? *growth : 0;
 }
 
-// As long as no remainder goes round, if there may be such.
+// As long as no remainder wraps around, if there may be such.
 Change ChangeOf(AffineExpr expr, const Shifts& shifts, bool may_have_remainders = true) {
   const LinearSum sum = LinearSum::FromExpr(expr);
   if (!sum.valid()) return Change::kAnyhow;
@@ -123,7 +123,7 @@ llvm::SmallVector<AffineExpr, 2> RemaindersThatChange(const IndexingMap& map,
   return remainders;
 }
 
-// Whether some constraint does not hold before a remainder goes round, or after it: with
+// Whether some constraint does not hold before a remainder wraps around, or after it: with
 // c * (e mod n) + rest, e growing by g, e mod n is in the last g of its numbers before and in the
 // first g after, or the other way round.
 bool StopsBeforeGoingRound(AffineExpr remainder, const IndexingMap& map, const Shifts& shifts) {
@@ -186,7 +186,7 @@ std::optional<Shifts> ShiftsOf(const OperandIndexing& piece) {
   return shifts;
 }
 
-// `expr` after so many steps, in which no remainder of it goes round; null where that passes a bound.
+// `expr` after so many steps, in which no remainder of it wraps around; null if that passes a bound.
 AffineExpr AfterSteps(AffineExpr expr, AffineExpr steps, const Shifts& shifts) {
   const LinearSum sum = LinearSum::FromExpr(expr);
   llvm::SmallVector<AffineExpr, 4> dims;

@@ -5,7 +5,7 @@
 //     s only, where no restriction ties s to          d_i + (m - 1) * c_i, and the domain of p at
 //     dimensions or mentions the d_j, and each        the first step and at the last one
 //     restriction is monotonous along (a, c_i) as long as no remainder e mod n in it goes
-//     round, and some restriction fails at the step before e mod n goes round, or after it
+//     round, and some restriction fails at the step before e mod n wraps around, or after it
 //
 // What holds at the first step and at the last one holds between them if it is monotonous. A result
 // e_j does not depend on what was there before, so that only its last one matters: a range variable,
@@ -27,7 +27,7 @@
 namespace xla_indexing::internal {
 
 // All powers but none of a timed map from a leaf to the same leaf, their number a range variable;
-// nothing where it is no translation.
+// nullopt if it is no translation.
 std::optional<OperandIndexing> CloseTranslation(const OperandIndexing& piece);
 
 }  // namespace xla_indexing::internal

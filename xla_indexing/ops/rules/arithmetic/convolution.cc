@@ -10,7 +10,7 @@
 // w, otherwise w' = w.
 //
 // A sparse kernel holds some of every few input features, and indices that say which: operand 2, of the
-// kernel's sizes. Those of the input that are read are then taken for all of the group's, over-approximate;
+// kernel's sizes. Those of the input that are read are then all of the group's, over-approximate;
 // with operands that are sparse otherwise everything may be read. Elements of the window on padding or holes have no i: they read neither input nor kernel.
 //
 // Source: XLA's operation semantics (ConvWithGeneralPadding).

@@ -21,7 +21,7 @@
 // X[i, j] reads
 //
 //   B[p, j],   p <= i
-//   M[p, q],   q <= p <= i   (q < p where the diagonal is taken for ones)
+//   M[p, q],   q <= p <= i   (q < p where the diagonal is taken to be ones)
 //
 // and with all these relations reversed where M is upper. M[p, q] is A[q, p] where one of the last
 // two holds and not the other.

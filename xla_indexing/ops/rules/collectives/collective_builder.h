@@ -27,7 +27,7 @@ namespace xla_indexing::internal {
 // Builds one map across replicas.
 class CollectiveMapBuilder {
  public:
-  // Begins a map for one piece of the groups; the piece is null where nothing is known of them.
+  // Begins a map for one piece of the groups; the piece is null if nothing is known of them.
   CollectiveMapBuilder(const Shape& from, const Shape& to, const DeviceGroups& groups,
                        const DeviceGroupPiece* piece, mlir::MLIRContext* context);
 

@@ -1,9 +1,9 @@
-// Async-start and async-update: the steps that begin a computation f that runs beside others. A step binds
+// Async-start and async-update: the steps that begin a computation f that runs at the same time as others. A step binds
 // operands to parameters of f (hlo/model/async_steps.h), an update those that come after the n that its
 // state, operand 0, has bound. The result is a tuple,
 //
 //   {0}:       the operands that are bound, those of the state first,
-//   {1}:       f(operands) where the step binds the last of them, nothing where it binds others; the
+//   {1}:       f(operands) where the step binds the last of them, nothing if it binds others; the
 //              state's where it binds none,
 //   {2}, ..:   contexts, made from nothing, and passed on.
 

@@ -9,7 +9,7 @@
 namespace xla_indexing::internal {
 namespace {
 
-// The computation that is looked into; null where none can be.
+// The computation that is looked into; null if none can be.
 const HloComputation* Called(const BuildContext& build) {
   return build.options.computations == nullptr ? nullptr : build.instruction.inlined_computation();
 }

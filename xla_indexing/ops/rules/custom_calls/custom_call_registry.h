@@ -41,7 +41,7 @@ struct CustomCallLeaf {
 };
 
 struct CustomCallRule {
-  // The entries of the leaf; nothing where the rule does not cover this call, which is then read
+  // The entries of the leaf; nullopt if the rule does not cover this call, which is then read
   // whole. The two directions have to be converse relations.
   using Builder =
       std::function<absl::StatusOr<std::optional<InstructionIndexing>>(const CustomCallLeaf& leaf)>;
@@ -60,7 +60,7 @@ class CustomCallRegistry {
 
   // Adds a rule, or replaces the rule for that target.
   void Add(absl::string_view target, CustomCallRule rule);
-  // The rule for a target; null where there is none.
+  // The rule for a target; null if there is none.
   const CustomCallRule* Find(absl::string_view target) const;
 
  private:

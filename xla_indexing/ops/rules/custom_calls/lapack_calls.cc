@@ -146,7 +146,7 @@ bool IsOneOf(char letter, absl::string_view letters) {
   return letter != 0 && absl::StrContains(letters, letter);
 }
 
-// Nothing where attributes or shapes are not those of the routine.
+// Nullopt if attributes or shapes are not those of the routine.
 using NestsOfLeaf = std::optional<LoopNests>;
 
 std::string AllAxes(const LeafPair& pair, const Shape& array) {
@@ -204,7 +204,7 @@ NestsOfLeaf Trsm(const LeafPair& pair) {
       SolutionOf(system, result, matrix, pair.Operand(), /*is_matrix=*/pair.operand == 0)};
 }
 
-// Leaf 0, the factors in the place of the matrix, and leaf 1, something for each step, of a
+// Leaf 0, the factors, stored where the matrix was, and leaf 1, something for each step, of a
 // factorization column by column. `up_to`: out[i, j] reads columns q up to these indices.
 NestsOfLeaf FactorsByColumns(const LeafPair& pair, int64_t steps, std::vector<IndexOrder> up_to) {
   const Interval in_steps = Interval::OfSize(steps);
@@ -401,7 +401,7 @@ struct MatrixRoutine {
   absl::string_view name;
   // The own dimensions of each operand.
   std::vector<int64_t> ranks;
-  // What a leaf reads of an operand; null where that is not known.
+  // What a leaf reads of an operand; null if that is not known.
   NestsOfLeaf (*nests)(const LeafPair& pair) = nullptr;
 };
 

@@ -51,7 +51,7 @@ class Equivalent {
     if (CheckShape(*operation).ok()) operation_ = operation;
   }
 
-  // Null where it is none, by its shapes and attributes.
+  // Null if it is none, by its shapes and attributes.
   const HloInstruction* operation() const { return operation_; }
 
  private:

@@ -1,5 +1,5 @@
 // The builders of the operations' indexing maps; inside ops/ only. Each operation has its file, in
-// which output to input and input to output stand beside each other; instruction_indexing.cc calls
+// which has output to input next to input to output; instruction_indexing.cc calls
 // them by opcode.
 //
 // A builder adds to the entries of one instruction what one leaf of its result reads, or where one

@@ -12,7 +12,7 @@
 namespace xla_indexing::internal {
 
 // The number of devices that operations across replicas may lead to, in the computation or in those
-// that it calls; none where there are no such operations.
+// that it calls; nullopt if there are no such operations.
 std::optional<int64_t> DevicesAcrossWhich(const HloComputation& computation);
 
 // Whether the opcode is not known and the instruction may be across replicas: there are several devices, or

@@ -2,12 +2,15 @@
 // of every operand. A sound answer, labelled as larger than needed.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/transforms/set_aside.h"
 #include "xla_indexing/hlo/types/opcode.h"
@@ -57,6 +60,10 @@ ExactnessLabel UnanalysedLabel(const BuildContext& build) {
   }
   std::string reason =
       absl::StrCat("whole operand: ", build.instruction.opcode_name(), " is not analysed");
+  if (const absl::string_view target = build.instruction.custom_call_target(); !target.empty()) {
+    constexpr size_t kMostOfTarget = 80;
+    absl::StrAppend(&reason, ": ", absl::CEscape(target.substr(0, kMostOfTarget)));
+  }
   if (!build.instruction.called_computations().empty() &&
       !build.options.why_no_computations.empty()) {
     absl::StrAppend(&reason, ": ", build.options.why_no_computations);

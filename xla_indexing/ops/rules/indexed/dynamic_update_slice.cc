@@ -54,7 +54,7 @@ void AddUpdatedOperand(BuildContext& build) {
     build.Add(0, build.Identity(build.Output()));
     return;
   }
-  // Beside the update, on both sides of it, there are elements in the dimensions in which it can
+  // On both sides of the update there are elements in the dimensions in which it can
   // begin at several places, and in no others.
   llvm::SmallVector<int64_t, 4> movable;
   for (int64_t k = 0; k < build.Output().rank() && is_bounded; ++k) {

@@ -1,6 +1,6 @@
 // Windows of an array that vectors of indices place: what gather and scatter have in common.
 //
-// Beside the array and the indices there is the array of windows (the result of a gather, the
+// In addition to the array and the indices there is the array of windows (the result of a gather, the
 // updates of a scatter). Its dimensions are the window dimensions, which are dimensions of the
 // array in order, and the batch dimensions, which are those of the indices without index_vector_dim
 // in order. The window of batch index b begins at

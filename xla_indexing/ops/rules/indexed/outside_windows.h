@@ -1,7 +1,7 @@
 // The elements of an array that no indexed window contains, as disjoint pieces: what is left of the
 // operand of a scatter that replaces.
 //
-// "In no window" is "for every batch index, the window is dropped or the element is beside it in
+// "In no window" is "for every batch index, the window is dropped or the element is outside of it in
 // some dimension", which affine maps can say piece by piece where the windows are few:
 //
 //   - where the module fixes all indices (constants, iotas), windows are boxes, and what is left is
@@ -25,7 +25,7 @@ namespace xla_indexing::internal {
 inline constexpr int kMaxOutsidePieces = 64;
 inline constexpr int kMaxOutsideWindows = 1024;
 
-// The identity on those elements; nothing where a bound is exceeded. Where there are more pieces than
+// The identity on those elements; nullopt if a bound is exceeded. Where there are more pieces than
 // the builder takes (BuildContext::TakesPieces), some of them, which are too many as well.
 std::optional<OperandIndexingSet> OutsideWindows(const BuildContext& build,
                                                  const IndexedWindows& windows);

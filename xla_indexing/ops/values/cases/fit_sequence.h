@@ -16,7 +16,7 @@
 namespace xla_indexing::internal {
 
 // An expression e(x) with e(i) = values[i] for every i in [0, n - 1], where x is in that interval;
-// null where none of these is one:
+// null if none of these is one:
 //
 //   v_0 + s*x                                 a progression
 //   b + s*((x + c) mod n)                     a rotated progression
@@ -26,7 +26,7 @@ namespace xla_indexing::internal {
 // {0,4,1,5} is (x mod 2) * 4 + x floordiv 2, {1,2,3,0} is (x + 1) mod 4.
 mlir::AffineExpr FitSequence(llvm::ArrayRef<int64_t> values, mlir::AffineExpr x);
 
-// floor((p*x + b) / q) with the smallest q, that is values[x] for every x in [0, n - 1]; null where
+// floor((p*x + b) / q) with the smallest q, that is values[x] for every x in [0, n - 1]; null if
 // there is none, or where that is not found in few steps. A digital line: {0, 0, 1, 2, 2} is
 // (x*2) floordiv 3.
 mlir::AffineExpr FitFloor(llvm::ArrayRef<int64_t> values, mlir::AffineExpr x);
@@ -38,7 +38,7 @@ struct FittedRun {
   mlir::AffineExpr value;
 };
 
-// A sequence as few digital lines, each as long as it can be. None where they are more than `most`.
+// A sequence as few digital lines, each as long as it can be. Nullopt if they are more than `most`.
 std::optional<std::vector<FittedRun>> FitFloors(llvm::ArrayRef<int64_t> values, mlir::AffineExpr x,
                                                 int64_t most);
 
@@ -55,7 +55,7 @@ struct FittedPiece {
 
 // A function given by pairs with distinct x, as functions of the expression `x` on disjoint parts:
 // one where the x's are a progression along which the y's fit, otherwise runs in which both are
-// progressions. None where these are more than `max_pieces`.
+// progressions. Nullopt if these are more than `max_pieces`.
 std::optional<std::vector<FittedPiece>> FitPieces(std::vector<ValuePair> pairs, mlir::AffineExpr x,
                                                   size_t max_pieces);
 

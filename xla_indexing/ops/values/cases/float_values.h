@@ -53,7 +53,7 @@ std::optional<ValueCases> FloatOfLiteral(const Literal& literal, mlir::AffineExp
                                          const Constraints& when, const ValueVariables& variables);
 
 // The elementwise operation, of whose operands or result some are floats, on operand values of these
-// types, where `when` holds; nothing where it is not followed.
+// types, where `when` holds; nullopt if it is not followed.
 std::optional<ValueCases> ApplyToFloats(const HloInstruction& instruction,
                                         llvm::ArrayRef<ValueCase> values, const Constraints& when,
                                         const ValueVariables& variables);

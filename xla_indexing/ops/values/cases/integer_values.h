@@ -18,7 +18,7 @@
 
 namespace xla_indexing::internal {
 
-// The elementwise operation on operand values, where `when` holds; nothing where it is not followed.
+// The elementwise operation on operand values, where `when` holds; nullopt if it is not followed.
 std::optional<ValueCases> ApplyToIntegers(const HloInstruction& instruction,
                                           llvm::ArrayRef<mlir::AffineExpr> values,
                                           const Constraints& when, const ValueVariables& variables);

@@ -110,12 +110,16 @@ std::optional<Number> FloatResult(const HloInstruction& instruction,
     case HloOpcode::kClamp:
       return llvm::minimum(llvm::maximum(x, values[1]), values[2]);
     case HloOpcode::kCompare: {
+      const APFloat& y = values[1];
       // In total order zeros, and what is no number, differ by their signs.
-      const bool is_total = instruction.GetText(AttributeKey::kComparisonType) == "TOTALORDER";
-      if (is_total && (x.isNaN() || values[1].isNaN() || (x.isZero() && values[1].isZero()))) {
-        return std::nullopt;
+      if (instruction.GetText(AttributeKey::kComparisonType) == "TOTALORDER") {
+        if (x.isNaN() || y.isNaN()) return std::nullopt;
+        if (x.isZero() && y.isZero()) {
+          return OrderIs(x.isNegative() && !y.isNegative(), x.isNegative() == y.isNegative(),
+                         !x.isNegative() && y.isNegative(), instruction.comparison_direction());
+        }
       }
-      const APFloat::cmpResult order = x.compare(values[1]);
+      const APFloat::cmpResult order = x.compare(y);
       return OrderIs(order == APFloat::cmpLessThan, order == APFloat::cmpEqual,
                      order == APFloat::cmpGreaterThan, instruction.comparison_direction());
     }
@@ -278,6 +282,13 @@ bool HoldsFloats(ElementType type) {
   return !IsOff(Engine::kFloatTables) && SemanticsOf(type) != nullptr;
 }
 
+bool MayBeKnown(const Shape& shape, int64_t max_elements) {
+  if (!shape.IsArray() || !shape.IsStatic()) return false;
+  if (!HoldsIntegers(shape.element_type()) && !HoldsFloats(shape.element_type())) return false;
+  const absl::StatusOr<int64_t> count = shape.ElementCount();
+  return count.ok() && *count >= 0 && *count <= max_elements;
+}
+
 APFloat FloatOf(int64_t value, ElementType type) {
   APFloat result(*SemanticsOf(type));
   result.convertFromAPInt(APInt(64, static_cast<uint64_t>(value)), /*IsSigned=*/true, kNearest);
@@ -303,6 +314,20 @@ void SetNumber(Literal* literal, int64_t position, const Number& number) {
   const auto* value = std::get_if<APFloat>(&number);
   literal->SetBits(position, value != nullptr ? value->bitcastToAPInt().getZExtValue()
                                               : static_cast<uint64_t>(std::get<int64_t>(number)));
+}
+
+bool IsPortable(const Number& number) {
+  const auto* value = std::get_if<APFloat>(&number);
+  return value == nullptr || !value->isDenormal();
+}
+
+bool IsSame(const Number& a, const Number& b) {
+  const auto* x = std::get_if<APFloat>(&a);
+  const auto* y = std::get_if<APFloat>(&b);
+  if (x != nullptr && y != nullptr) {
+    return &x->getSemantics() == &y->getSemantics() && x->bitwiseIsEqual(*y);
+  }
+  return x == nullptr && y == nullptr && std::get<int64_t>(a) == std::get<int64_t>(b);
 }
 
 std::optional<Number> ApplyToNumbers(const HloInstruction& instruction,

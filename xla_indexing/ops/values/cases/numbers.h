@@ -19,11 +19,15 @@
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/literal.h"
+#include "xla_indexing/hlo/types/shape.h"
 
 namespace xla_indexing::internal {
 
 // A float; or an integer or predicate, zero-extended if its type is unsigned.
 using Number = std::variant<llvm::APFloat, int64_t>;
+
+// Whether it is an array of integers, predicates or floats, with at most as many elements.
+bool MayBeKnown(const Shape& shape, int64_t max_elements);
 
 // Whether numbers of this type are floats: f16, bf16, f32 and f64.
 bool HoldsFloats(ElementType type);
@@ -38,7 +42,12 @@ std::optional<Number> NumberAt(const Literal& literal, int64_t position);
 // Sets an element of a literal, whose type is the number's.
 void SetNumber(Literal* literal, int64_t position, const Number& number);
 
-// The elementwise operation on numbers of its operands' types; nothing where it is not known.
+// Whether all machines have it: a subnormal float is zero on some.
+bool IsPortable(const Number& number);
+// Whether they are the same, bit for bit.
+bool IsSame(const Number& a, const Number& b);
+
+// The elementwise operation on numbers of its operands' types; nullopt if it is not known.
 std::optional<Number> ApplyToNumbers(const HloInstruction& instruction,
                                      llvm::ArrayRef<Number> numbers);
 

@@ -152,7 +152,20 @@ Interval ValueVariables::RangeOf(AffineExpr expr, const Constraints& when) const
   if (!map.constraints().empty()) map.Simplify({.keep_variables = true});
   if (map.IsKnownEmpty()) return Interval::Empty();
   ExprSimplifier simplifier(context_, map.DimBounds(), map.SymbolBounds());
-  return simplifier.Range(map.results()[0]);
+  Interval range = simplifier.Range(map.results()[0]);
+  // What is said of e holds of e + c and c - e, however they are simplified. Where nothing is left, `when` never
+  // holds, and the range is as good as any.
+  for (const Constraint& constraint : when) {
+    Interval said = Interval::All();
+    if (const auto more = ConstantIn(Sub(expr, constraint.expr))) {
+      said = constraint.interval.Add(*more);
+    } else if (const auto sum = ConstantIn(Add(expr, constraint.expr))) {
+      said = constraint.interval.Neg().Add(*sum);
+    }
+    const Interval both = range.Intersect(said);
+    if (!both.IsEmpty()) range = both;
+  }
+  return range;
 }
 
 std::optional<ValueCases> ValueVariables::Split(AffineExpr expr, int64_t bound, AffineExpr low,
@@ -171,7 +184,7 @@ std::optional<ValueCases> ValueVariables::Split(AffineExpr expr, int64_t bound, 
 std::optional<ValueCases> ValueVariables::Fitting(AffineExpr value, ElementType type,
                                                   const Constraints& when) const {
   if (!value || !HoldsIntegers(type)) return std::nullopt;
-  // A sum of values of u64 may pass 2^64 where it passes 2^63, the end of what can be told apart.
+  // A sum of values of u64 may pass 2^64 where it passes 2^63, the end of what can be distinguished.
   const Interval fitting =
       ValuesOfElementType(type).Intersect(Interval::Closed(kInt64Min, kInt64Max));
   if (!RangeOf(value, when).IsSubsetOf(fitting)) return std::nullopt;

@@ -41,7 +41,7 @@ using Assumption = std::function<Interval(const RuntimeVarIndexing& unknown)>;
 struct ValueCase {
   Constraints when;
   mlir::AffineExpr value;
-  // Where this is not null the value is the floating point number floats->At(value). Null where that
+  // Where this is not null the value is the floating point number floats->At(value). Null if that
   // is not known, and for integers and predicates.
   std::shared_ptr<const FloatTable> floats = {};
 };
@@ -79,11 +79,11 @@ class ValueVariables {
   }
   // Whether an expression mentions an unknown.
   bool HasUnknown(mlir::AffineExpr expr) const;
-  // Lets cases be told apart by unknowns as well, where these are elements at constant places of
+  // Lets cases be distinguished by unknowns as well, where these are elements at constant places of
   // what is outside of a loop, so that they are the same in all of its iterations; of anything where
   // there is no loop.
   void TellApartOutsideOf(const HloInstruction* loop) { outside_of_ = loop; }
-  // Whether cases may be told apart by an expression: it has no unknowns but such.
+  // Whether cases may be distinguished by an expression: it has no unknowns but such.
   bool MayTellApart(mlir::AffineExpr expr) const;
 
   // The expression in normal form, wherever these conditions hold or not.
@@ -93,7 +93,7 @@ class ValueVariables {
   Interval RangeOf(mlir::AffineExpr expr, const Constraints& when) const;
 
   // `low` where expr <= bound, `high` where expr > bound; one case where the range of expr decides.
-  // Nothing where it does not and MayTellApart(expr) does not hold.
+  // Nullopt if it does not and MayTellApart(expr) does not hold.
   std::optional<ValueCases> Split(mlir::AffineExpr expr, int64_t bound, mlir::AffineExpr low,
                                   mlir::AffineExpr high, const Constraints& when) const;
   // One case, if the value is an integer that fits the type.
