@@ -62,11 +62,36 @@ TEST(AffineRunsTest, AllSmallLinesFallIntoTheirRuns) {
   EXPECT_GT(divided, 300);
 }
 
-TEST(AffineRunsTest, WhatIsDividedInTwoDimensionsStays) {
+TEST(AffineRunsTest, EachDimensionIsCutByItself) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  for (int64_t offset = 0; offset < 4; ++offset) {
+    const std::string text = absl::Substitute(
+        "(d0, d1) -> ((d0 + $0) floordiv 4 + d1, (d0 * 2) floordiv 3 - (d1 + $0) floordiv 3), "
+        "domain: d0 in [1, 4], d1 in [2, 5]",
+        offset);
+    const IndexingMap map = ParseIndexingMap(text, &context).value();
+    int points = 0;
+    for (const OperandIndexing& run : InAffineRuns(OperandIndexing(kPartsFit, map))) {
+      for (const mlir::AffineExpr result : run.map().results()) {
+        EXPECT_TRUE(result.isPureAffine()) << run.ToString();
+      }
+      const absl::Status status = run.map().ForEachPoint(
+          100, [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> /*symbols*/,
+                   llvm::ArrayRef<int64_t> results) {
+            ++points;
+            EXPECT_EQ(results[0], (dims[0] + offset) / 4 + dims[1]) << text;
+            EXPECT_EQ(results[1], dims[0] * 2 / 3 - (dims[1] + offset) / 3) << text;
+          });
+      EXPECT_TRUE(status.ok()) << status;
+    }
+    EXPECT_EQ(points, 16) << text;
+  }
+}
+
+TEST(AffineRunsTest, WhatIsDividedTogetherOrBendsOftenStays) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   for (const char* text :
-       {"(d0, d1) -> (d0 floordiv 2, d1 floordiv 2), domain: d0 in [0, 5], d1 in [0, 5]",
-        "(d0, d1) -> ((d0 + d1) floordiv 2), domain: d0 in [0, 5], d1 in [0, 5]",
+       {"(d0, d1) -> ((d0 + d1) floordiv 2), domain: d0 in [0, 5], d1 in [0, 5]",
         "(d0) -> (d0 mod 2), domain: d0 in [0, 40]",
         "(d0) -> (d0 floordiv 3), domain: d0 in [0, 4096]",
         "(d0)[s0] -> (d0 floordiv 3 + s0), domain: d0 in [0, 5], s0 in [0, 1]"}) {

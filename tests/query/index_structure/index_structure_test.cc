@@ -27,8 +27,7 @@ class IndexStructureTest : public ::testing::Test {
                      "f32[] add(a, b) }\n",
                      "put { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }\n"
                      "keep { b = f32[] parameter(1) ROOT a = f32[] parameter(0) }\n"
-                     "and { a = pred[] parameter(0) b = pred[] parameter(1) ROOT c = pred[] and(a, "
-                     "b) }\nENTRY e {\n",
+                     "ENTRY e {\n",
                      instructions, "\n}\n"));
     EXPECT_TRUE(module.ok()) << module.status();
     modules_.push_back(*std::move(module));
@@ -123,11 +122,14 @@ TEST_F(IndexStructureTest, TwoDimensionsOfTheOperandMayRunAlongOneOrOneAlongTwo)
       ROOT r = f32[5] gather(p, i), offset_dims={}, collapsed_slice_dims={0,1},
         start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1})");
   EXPECT_EQ(diagonal.form, IndexedForm::kDiagonal);
+  EXPECT_EQ(diagonal.not_replaced, "an index is in two coordinates");
   const IndexStructure windows = Of(R"(p = f32[9] parameter(0)
       i = s32[7,1] iota(), iota_dimension=0
       ROOT r = f32[7,3] gather(p, i), offset_dims={1}, collapsed_slice_dims={},
         start_index_map={0}, index_vector_dim=1, slice_sizes={3})");
   EXPECT_EQ(windows.form, IndexedForm::kStencil);
+  EXPECT_EQ(windows.not_replaced, "two indices are in one coordinate");
+  EXPECT_FALSE(windows.replacement.gather);
   EXPECT_EQ(windows.in_bounds.holds, Answer::kYes);
 }
 
@@ -193,21 +195,6 @@ std::string OneDimGather(int64_t operand, int64_t result) {
                       "start_index_map={0}, index_vector_dim=1, slice_sizes={1}");
 }
 
-// As JAX writes gathers with mode="fill".
-std::string FilledOneDimGather(int64_t operand, int64_t result) {
-  return absl::StrCat(
-      "p = f32[", operand, "] parameter(0) v = s32[", result, ",1] reshape(i) g = f32[", result,
-      "] gather(p, v), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
-      "index_vector_dim=1, slice_sizes={1} c0 = s32[] constant(0) cn = s32[] constant(",
-      operand - 1, ") b0 = s32[", result, ",1] broadcast(c0), dimensions={} bn = s32[", result,
-      ",1] broadcast(cn), dimensions={} ge = pred[", result,
-      ",1] compare(v, b0), direction=GE le = ", "pred[", result,
-      ",1] compare(v, bn), direction=LE in = pred[", result,
-      ",1] and(ge, le) yes = pred[] constant(true) mask = pred[", result,
-      "] reduce(in, yes), dimensions={1}, to_apply=and nan = f32[] constant(nan) fill = f32[",
-      result, "] broadcast(nan), dimensions={} ROOT r = f32[", result, "] select(mask, g, fill)");
-}
-
 std::string OneDimScatter(int64_t operand, int64_t updates, const std::string& combiner,
                           const std::string& array = "p") {
   return absl::StrCat("p = f32[", operand, "] parameter(0) z = f32[] constant(0) zeros = f32[",
@@ -236,66 +223,26 @@ std::string Wrapped(int64_t count, int64_t size, const std::string& of) {
                       ", wzb), direction=LT up = ", n, " add(", of, ", wnb) i = ", n,
                       " select(below, up, ", of, ")\n");
 }
-// lax.rem and the corrections of jnp.remainder and jnp.floor_divide.
-std::string FloorModulo(int64_t count, int64_t divisor, const std::string& of, bool is_quotient) {
+// lax.rem and the corrections of jnp.remainder.
+std::string FloorModulo(int64_t count, int64_t divisor, const std::string& of) {
   const std::string n = absl::StrCat("s32[", count, "]");
   const std::string p = absl::StrCat("pred[", count, "]");
-  return absl::StrCat("md = s32[] constant(", divisor, ") mdb = ", n,
-                      " broadcast(md), dimensions={} rem = ", n, " remainder(", of,
-                      ", mdb) quo = ", n, " divide(", of, ", mdb) mz = s32[] constant(0) mzb = ", n,
-                      " broadcast(mz), dimensions={} mo = s32[] constant(1) mob = ", n,
-                      " broadcast(mo), dimensions={} s1 = ", n, " sign(", of, ") s2 = ", n,
-                      " sign(mdb) ne = ", p, " compare(s1, s2), direction=NE nz = ", p,
-                      " compare(rem, mzb), direction=NE both = ", p, " and(ne, nz) quo1 = ", n,
-                      " subtract(quo, mob) neg = ", p,
-                      " compare(rem, mzb), direction=LT both2 = ", p, " and(neg, nz) rem1 = ", n,
-                      " add(rem, mdb) i = ", n,
-                      is_quotient ? " select(both, quo1, quo)\n" : " select(both2, rem1, rem)\n");
+  return absl::StrCat(
+      "md = s32[] constant(", divisor, ") mdb = ", n, " broadcast(md), dimensions={} rem = ", n,
+      " remainder(", of, ", mdb) mz = s32[] constant(0) mzb = ", n,
+      " broadcast(mz), dimensions={} nz = ", p, " compare(rem, mzb), direction=NE neg = ", p,
+      " compare(rem, mzb), direction=LT both2 = ", p, " and(neg, nz) rem1 = ", n,
+      " add(rem, mdb) i = ", n, " select(both2, rem1, rem)\n");
 }
 
 std::vector<SyntaxCase> SyntaxCases() {
-  const std::string windows =
-      "a = s32[7,4] iota(), iota_dimension=0 b = s32[7,4] iota(), iota_dimension=1 i = s32[7,4] "
-      "add(a, b)\n";
-  const std::string gather_windows =
-      "p = f32[10] parameter(0) v = s32[7,4,1] reshape(i) ROOT r = f32[7,4] gather(p, v), "
-      "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, "
-      "slice_sizes={1}";
-  const std::string causal =
-      "a = s32[6,3] iota(), iota_dimension=0 b = s32[6,3] iota(), iota_dimension=1 d = s32[6,3] "
-      "subtract(a, b) z = s32[] constant(0) zb = s32[6,3] broadcast(z), dimensions={} i = s32[6,3] "
-      "maximum(d, zb)\n";
-  const std::string gather_causal =
-      "p = f32[6] parameter(0) v = s32[6,3,1] reshape(i) g = f32[6,3] gather(p, v), "
-      "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, "
-      "slice_sizes={1} m = pred[6,3] compare(d, zb), direction=GE f = f32[] constant(0) fb = "
-      "f32[6,3] broadcast(f), dimensions={} ROOT r = f32[6,3] select(m, g, fb)";
-  const std::string diagonal =
-      "a = s32[6,1] iota(), iota_dimension=0 i = s32[6,2] concatenate(a, a), dimensions={1}\n";
-  const std::string numbers_of_diagonal =
-      "update_window_dims={}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={0,1}, "
-      "index_vector_dim=1";
   return {
       {"x[jnp.arange(5) * 2 + 1]", Arange(5, 1, 2), OneDimGather(10, 5), "strided slice",
        "slice={[1:10:2]}"},
       {"x[jnp.arange(5) - 5]", Arange(5, -5, 1, "w") + Wrapped(5, 10, "w"), OneDimGather(10, 5),
        "slice", "slice={[5:10]}"},
-      {"x[(jnp.arange(10) - 3) % 10]", Arange(10, -3, 1, "w") + FloorModulo(10, 10, "w", false),
+      {"x[(jnp.arange(10) - 3) % 10]", Arange(10, -3, 1, "w") + FloorModulo(10, 10, "w"),
        OneDimGather(10, 10), "concatenation of 2: slice; slice", "concatenate("},
-      {"x[jnp.arange(30) // 3]", Arange(30, 0, 1, "w") + FloorModulo(30, 3, "w", true),
-       OneDimGather(10, 30), "broadcast, reshape", "broadcast(%p), dimensions={0}"},
-      {"x[jnp.arange(30) % 10]", Arange(30, 0, 1, "w") + FloorModulo(30, 10, "w", false),
-       OneDimGather(10, 30), "broadcast, reshape", "broadcast(%p), dimensions={1}"},
-      {"x[jnp.arange(7)[:, None] + jnp.arange(4)]", windows, gather_windows, "stencil",
-       "f32[4,11] reshape("},
-      {"jnp.where(i >= j, x[jnp.maximum(i - j, 0)], 0)", causal, gather_causal, "pad, stencil",
-       "padding=2_0"},
-      {"x.at[jnp.arange(14) - 2].get(mode='fill')", Arange(14, -2, 1), FilledOneDimGather(10, 14),
-       "pad", "padding=2_2"},
-      {"x.at[jnp.arange(5) + 2].get(mode='fill')", Arange(5, 2, 1), FilledOneDimGather(10, 5),
-       "slice", "slice={[2:7]}"},
-      {"x.at[jnp.arange(5) + 20].get(mode='fill')", Arange(5, 20, 1), FilledOneDimGather(10, 5),
-       "broadcast", "broadcast(%nan)"},
       {"x.at[::2].set(y)", Arange(5, 0, 2), OneDimScatter(10, 5, "put"),
        "strided dynamic-update-slice", "f32[5,2] dynamic-update-slice("},
       {"x.at[jnp.arange(5) + 7].set(y, mode='drop')", Arange(5, 7, 1), OneDimScatter(10, 5, "put"),
@@ -306,16 +253,6 @@ std::vector<SyntaxCase> SyntaxCases() {
        "padding=2_3"},
       {"x.at[::2].add(y)", Arange(5, 0, 2), OneDimScatter(10, 5, "add"),
        "accumulation over disjoint windows", "f32[5,1] add("},
-      {"m.at[jnp.arange(6), jnp.arange(6)].set(y)", diagonal,
-       absl::StrCat(
-           "p = f32[8,6] parameter(0) y = f32[6] parameter(1) ROOT r = f32[8,6] scatter(p, "
-           "i, y), ",
-           numbers_of_diagonal, ", to_apply=put"),
-       "diagonal dynamic-update-slice", "f32[7,7] dynamic-update-slice("},
-      {"m[jnp.arange(6), jnp.arange(6)]", diagonal,
-       "p = f32[8,6] parameter(0) ROOT r = f32[6] gather(p, i), offset_dims={}, "
-       "collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1}",
-       "diagonal", "slice={[0:36:7]}"},
       {"x[jnp.array([0, 1, 2, 7, 5, 3])]", "i = s32[6] constant({0, 1, 2, 7, 5, 3})\n",
        OneDimGather(10, 6), "concatenation of 2: slice; strided slice, reverse", "concatenate("},
       {"lax.dynamic_slice(m, (0, i), (8, 2)) under vmap",
@@ -461,34 +398,6 @@ TEST_F(IndexStructureTest, AWindowThatIsInsideIsADynamicUpdateSlice) {
   EXPECT_THAT(Rewritten(text), HasSubstr("dynamic-update-slice(%x, %u, "));
 }
 
-// (iota + k) mod n of n elements. All of n numbers that follow one another go to different elements,
-// or are negative and go to none, unless some multiple of n is 0 and another one, after a wrap by
-// 2^32, too. Numbers from 2^31 - r on, the last multiple before it, to 2^31 + r, with r = 2^31 mod n,
-// are 2r + 1; so that needs r > 0 and 2r < n.
-TEST_F(IndexStructureTest, APermutationOfAnIotaIsUniqueWhereNoWrapLetsTwoMeet) {
-  int unique = 0;
-  for (int64_t n = 2; n <= 24; ++n) {
-    const std::string type = absl::StrCat("s32[", n, ",1]");
-    const IndexStructure structure = Of(absl::StrCat(
-        "x = f32[", n, "] parameter(0) k = s32[] parameter(1) u = f32[", n, "] parameter(2)\nr = ",
-        type, " iota(), iota_dimension=0 ks = ", type, " broadcast(k), dimensions={} a = ", type,
-        " add(r, ks)\nn0 = s32[] constant(", n, ") ns = ", type,
-        " broadcast(n0), dimensions={} c = ", type, " remainder(a, ns)\nROOT s = f32[", n,
-        "] scatter(x, c, u), update_window_dims={}, inserted_window_dims={0}, "
-        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=put"));
-    const int64_t r = (int64_t{1} << 31) % n;
-    const bool may_meet = r > 0 && 2 * r < n;
-    // The first number that wraps has the remainder -r.
-    const std::string inside =
-        absl::StrCat("k in [0, ", (int64_t{1} << 31) - n + (r == 0 ? 1 : 0), "]");
-    EXPECT_EQ(structure.in_bounds.where, inside);
-    EXPECT_EQ(structure.unique.holds, may_meet ? Answer::kUndecided : Answer::kYes) << n;
-    EXPECT_EQ(structure.unique.where, may_meet ? inside : "") << n;
-    unique += may_meet ? 0 : 1;
-  }
-  EXPECT_GT(unique, 5);
-}
-
 TEST_F(IndexStructureTest, AConditionIsTheWholeIntervalOfEachValue) {
   const auto at = [](const std::string& start) {
     return absl::StrCat("p = f32[11] parameter(0) k = s32[] parameter(1)\n", start,
@@ -537,31 +446,6 @@ TEST_F(IndexStructureTest, WindowsThatAreLeftOutForSomeStartsStay) {
   EXPECT_FALSE(structure.replacement.scatter);
 }
 
-TEST_F(IndexStructureTest, IndicesInDigitsOfOneDimensionAreSeenInAllOfThem) {
-  // Rows and columns of a padded [10,9] of f32[8,6], all in one dimension, as XLA's optimizer for CPUs
-  // writes them.
-  const std::string text = R"(p = f32[8,6] parameter(0)
-      n = s32[90] iota(), iota_dimension=0
-      nine = s32[] constant(9) nines = s32[90] broadcast(nine), dimensions={}
-      row = s32[90] divide(n, nines) column = s32[90] remainder(n, nines)
-      five = s32[] constant(5) fives = s32[90] broadcast(five), dimensions={}
-      seven = s32[] constant(7) sevens = s32[90] broadcast(seven), dimensions={}
-      inr = pred[90] compare(row, sevens), direction=LE
-      inc = pred[90] compare(column, fives), direction=LE
-      in = pred[90] and(inr, inc)
-      rows = s32[90,1] reshape(row) columns = s32[90,1] reshape(column)
-      i = s32[90,2] concatenate(rows, columns), dimensions={1}
-      g = f32[90,1,1] gather(p, i), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0,1},
-        index_vector_dim=1, slice_sizes={1,1}
-      shaped = f32[10,9] reshape(g)
-      mask = pred[10,9] reshape(in)
-      f = f32[] constant(0) fill = f32[10,9] broadcast(f), dimensions={}
-      ROOT r = f32[10,9] select(mask, shaped, fill))";
-  const IndexStructure structure = Of(text);
-  EXPECT_EQ(structure.name, "pad") << structure.reason;
-  EXPECT_THAT(Rewritten(text), HasSubstr("ROOT %r = f32[10,9] pad(%p, %f), padding=0_2x0_3"));
-}
-
 TEST_F(IndexStructureTest, AViewSeesIndicesOfCallersAndProducers) {
   const auto module = ParseAndVerifyModule(R"(HloModule m
     take {
@@ -596,16 +480,6 @@ TEST_F(IndexStructureTest, AViewSeesIndicesOfCallersAndProducers) {
   const auto rewritten = RewriteIndices(view->module(), &context_);
   ASSERT_TRUE(rewritten.ok()) << rewritten.status();
   EXPECT_THAT((*rewritten)->ToString(), HasSubstr("slice={[0:9:2]}"));
-}
-
-TEST_F(IndexStructureTest, ConcatenationsWithAFillAreWrittenPartByPart) {
-  // x.at[jnp.arange(-3, 13)].get(mode='fill'): three from the end, all, and three filled.
-  const std::string text =
-      Arange(16, -3, 1, "w") + Wrapped(16, 10, "w") + FilledOneDimGather(10, 16);
-  const IndexStructure structure = Of(text);
-  EXPECT_EQ(structure.name, "concatenation of 2: slice; copy; fill") << structure.reason;
-  EXPECT_EQ(structure.in_bounds.reason, "some elements are filled");
-  EXPECT_THAT(Rewritten(text), HasSubstr("padding=0_3"));
 }
 
 }  // namespace

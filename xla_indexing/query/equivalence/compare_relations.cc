@@ -257,7 +257,7 @@ Answer IsWithin(llvm::ArrayRef<IndexingMap> a, llvm::ArrayRef<IndexingMap> b, St
   return within;
 }
 
-// The pairs (rt, r) of an element of the output; none where there are more than steps are left.
+// The pairs (rt, r) of an element of the output; nullopt if there are more than steps are left.
 std::optional<std::set<Point>> PairsAt(llvm::ArrayRef<IndexingMap> maps,
                                        llvm::ArrayRef<int64_t> element, StepBudget* budget) {
   std::set<Point> pairs;

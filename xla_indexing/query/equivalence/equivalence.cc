@@ -84,7 +84,7 @@ Compared AsItIs(const HloComputation& computation) {
   return compared;
 }
 
-// None where something that is read from outside is no part of a parameter.
+// Nullopt if something that is read from outside is no part of a parameter.
 std::optional<Compared> AsView(const FusionView& view) {
   Compared compared{&view.computation(), {}};
   for (const HloInstruction* operand : view.operands()) {

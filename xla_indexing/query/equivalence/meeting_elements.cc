@@ -33,7 +33,7 @@ using MapsToParameters = std::map<OperandLeaf, OperandIndexingSet>;
 // The maps from leaves of the root to one leaf of an instruction.
 using MapsFromRoot = std::map<int64_t, OperandIndexingSet>;
 
-// What two maps from one array lead to, as the results of one map.
+// What two maps from one array map to, as the results of one map.
 OperandIndexing Both(const OperandIndexing& a, const OperandIndexing& b) {
   mlir::MLIRContext* context = a.map().context();
   const int num_dims = a.map().num_dims();

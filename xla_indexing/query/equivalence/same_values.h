@@ -35,7 +35,7 @@ class ValueNumbers {
                const Arguments& arguments_of_b);
 
   // The number of an instruction of one of the two computations, or of one that is reached through
-  // the callers of `call_path`, the outermost first; none where it may differ each time it runs and
+  // the callers of `call_path`, the outermost first; nullopt if it may differ each time it runs and
   // where its place in the caller is not the only one.
   std::optional<int64_t> NumberOf(llvm::ArrayRef<const HloInstruction*> call_path,
                                   const HloInstruction& instruction);
@@ -55,7 +55,7 @@ class ValueNumbers {
   // Arguments and values inside callers.
   std::map<std::vector<int64_t>, int64_t> by_key_;
   int64_t count_ = 0;
-  // The first of the computations that are the same as this one; null where one of its values may
+  // The first of the computations that are the same as this one; null if one of its values may
   // differ each time it runs.
   absl::flat_hash_map<const HloComputation*, const HloComputation*> first_alike_;
   // These, by the number of their instructions.

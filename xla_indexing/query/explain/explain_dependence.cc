@@ -146,7 +146,7 @@ struct ReadWay {
 };
 
 // Ways from the element of the output to everything on the way to a parameter. A walk in reverse
-// topological order comes to an instruction when all ways to it are known; of two ways with one set
+// topological order reaches an instruction when all ways to it are known; of two ways with one set
 // of elements the shorter one is kept, since whatever follows is the same for both. So the shortest
 // chain is among the ways that are left. The set of a way is the image of the output's element:
 // from any element in it that reads what follows, there is a chain back to the output.

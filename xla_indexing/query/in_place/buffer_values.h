@@ -53,7 +53,7 @@ class BufferValues {
   BufferValue OriginOfOutput(int64_t leaf) {
     return OriginOf({computation_.root_instruction(), leaf});
   }
-  // The first leaf of the root that is this value; none where it is no output.
+  // The first leaf of the root that is this value; nullopt if it is no output.
   std::optional<int64_t> OutputOf(const BufferValue& value);
   // In the order of the computation, each once.
   const std::vector<const HloInstruction*>& ReadersOf(const BufferValue& value);
@@ -62,7 +62,7 @@ class BufferValues {
   BufferValues(const HloComputation& computation, int depth)
       : computation_(computation), depth_(depth) {}
 
-  // The operand's leaf that a leaf of an instruction is; none where it is a value of its own.
+  // The operand's leaf that a leaf of an instruction is; nullopt if it is a value of its own.
   std::optional<BufferValue> HandedOn(const BufferValue& value);
   std::optional<BufferValue> HandedOnByCall(const BufferValue& value);
   // For every leaf of a while, whether its body hands it on as it is.

@@ -18,7 +18,7 @@
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
-#include "xla_indexing/query/in_place/alias_text.h"
+#include "xla_indexing/query/in_place/buffers/alias_text.h"
 #include "xla_indexing/query/in_place/buffers/buffer_places.h"
 #include "xla_indexing/query/in_place/buffers/changed_parts.h"
 #include "xla_indexing/query/in_place/in_place_question.h"
@@ -274,6 +274,15 @@ WriterSafety BufferWriters::Check(const std::vector<Overwrite>& overwrites) {
     }
   }
   return worst;
+}
+
+WriterSafety BufferWriters::CheckBeside(const std::vector<Overwrite>& overwrites) {
+  const auto demanded = static_cast<std::ptrdiff_t>(demanded_.size());
+  Demand(overwrites);
+  WriterSafety safety = Check(overwrites);
+  demanded_.erase(demanded_.begin() + demanded, demanded_.end());
+  circles_.reset();
+  return safety;
 }
 
 std::optional<InPlaceSafety> BufferWriters::WhyNotOverwritten(const BufferValue& before,

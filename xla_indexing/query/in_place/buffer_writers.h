@@ -13,7 +13,7 @@
 // What may not lie in one buffer is decided before: other memory spaces, and more bytes than it has.
 //
 // One order has to do for all values that are overwritten in a computation. So what all aliases demand
-// are edges, beside those from operands to users: from each reader of v to w, and from v to w. An order
+// are edges, in addition to those from operands to users: from each reader of v to w, and from v to w. An order
 // exists where no edge is on a circle.
 //
 // The value before that of an output of the header, from which its buffer came, is
@@ -52,7 +52,7 @@ namespace xla_indexing::internal {
 
 struct WriterSafety {
   InPlaceSafety safety;
-  // The writer that is not safe, or else one that needs an order, or else the last; null where nothing
+  // The writer that is not safe, or else one that needs an order, or else the last; null if nothing
   // is written.
   const HloInstruction* writer = nullptr;
 };
@@ -88,9 +88,11 @@ class BufferWriters {
 
   // The answer about all of them together.
   WriterSafety Check(const std::vector<Overwrite>& overwrites);
+  // The same with these demanded in addition to the others, for this answer only.
+  WriterSafety CheckBeside(const std::vector<Overwrite>& overwrites);
 
  private:
-  // The value before, in the same buffer; none where the value does not say.
+  // The value before, in the same buffer; nullopt if the value does not say.
   std::optional<BufferValue> ValueBefore(const BufferValue& value);
   // `next` overwrites `value`, and what stated aliases put into the buffer after that.
   void AppendOver(const BufferValue& value, const BufferValue& next,

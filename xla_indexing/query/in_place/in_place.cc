@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,7 +23,6 @@
 #include "xla_indexing/query/in_place/buffers/changed_parts.h"
 #include "xla_indexing/query/in_place/in_place_question.h"
 #include "xla_indexing/query/in_place/iteration_space.h"
-#include "xla_indexing/query/in_place/matching.h"
 #include "xla_indexing/query/utilization/utilization.h"
 
 namespace xla_indexing {
@@ -30,6 +30,35 @@ namespace {
 
 // For the number of elements that are written, of which there are bounds where that does not suffice.
 constexpr int64_t kCountSteps = int64_t{1} << 18;
+
+// As many pairs as possible of left and right things, each in one at most: the right thing of each left
+// one, or -1. `edges` has the right things, numbers below `num_right`, that each left thing may be paired
+// with. Each left thing in turn is paired, where need be by moving others along a path.
+//
+// Source: H. W. Kuhn, "The Hungarian Method for the Assignment Problem", 1955.
+std::vector<int> MaximumMatching(const std::vector<std::vector<int>>& edges, int num_right) {
+  std::vector<int> left_of(num_right, -1);
+  for (size_t left = 0; left < edges.size(); ++left) {
+    std::vector<bool> is_seen(num_right, false);
+    const std::function<bool(int)> enlarge = [&](int from) {
+      for (const int right : edges[from]) {
+        if (is_seen[right]) continue;
+        is_seen[right] = true;
+        if (left_of[right] < 0 || enlarge(left_of[right])) {
+          left_of[right] = from;
+          return true;
+        }
+      }
+      return false;
+    };
+    enlarge(static_cast<int>(left));
+  }
+  std::vector<int> right_of(edges.size(), -1);
+  for (int right = 0; right < num_right; ++right) {
+    if (left_of[right] >= 0) right_of[left_of[right]] = right;
+  }
+  return right_of;
+}
 
 }  // namespace
 
@@ -411,8 +440,7 @@ absl::StatusOr<BufferSharing> InPlaceAnalysis::Share() {
       }
       if (is_safe) edges[candidates[i].output_leaf].push_back(right_of[i]);
     }
-    const std::vector<int> matching =
-        internal::MaximumMatching(edges, static_cast<int>(operands.size()));
+    const std::vector<int> matching = MaximumMatching(edges, static_cast<int>(operands.size()));
     BufferSharing sharing;
     sharing.order = order;
     for (size_t leaf = 0; leaf < matching.size(); ++leaf) {

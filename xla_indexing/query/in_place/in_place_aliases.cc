@@ -22,8 +22,8 @@
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/verify/verifier.h"
-#include "xla_indexing/query/in_place/alias_text.h"
 #include "xla_indexing/query/in_place/buffer_writers.h"
+#include "xla_indexing/query/in_place/buffers/alias_text.h"
 #include "xla_indexing/query/in_place/buffers/buffer_places.h"
 #include "xla_indexing/query/utilization/utilization.h"
 
@@ -130,24 +130,10 @@ class AliasCheck {
       return *writers;
     }
     writers = std::make_unique<BufferWriters>(*computation, is_scheduled, &indexers_);
-    if (computation == module_.entry_computation()) DonateTo(writers.get());
-    return *writers;
-  }
-
-  void DonateTo(BufferWriters* entry) const {
-    const auto parameters = module_.entry_computation()->parameters();
-    const auto aliases = ParseAliases(module_.FindAttribute("input_output_alias").value_or("{}"));
-    const auto donors = internal::ParseDonors(module_.FindAttribute("buffer_donor").value_or("{}"));
-    for (const auto& items : {aliases, donors}) {
-      for (const StatedAlias& item : items.value_or(std::vector<StatedAlias>())) {
-        if (item.operand >= static_cast<int64_t>(parameters.size())) continue;
-        const HloInstruction* parameter = parameters[item.operand];
-        const std::optional<int64_t> first = LeafAt(parameter->shape(), item.operand_path);
-        if (!first) continue;
-        const int64_t leaves = ShapeAt(parameter->shape(), item.operand_path).LeafCount();
-        for (int64_t leaf = 0; leaf < leaves; ++leaf) entry->Donate({parameter, *first + leaf});
-      }
+    if (computation == module_.entry_computation()) {
+      for (const DonatedLeaf& leaf : DonatedLeaves(module_)) writers->Donate(leaf.parameter);
     }
+    return *writers;
   }
 
   // What one text states of the leaves of a result and of operands.
@@ -227,6 +213,32 @@ std::string NameOfLeaf(const BufferValue& value) {
 }
 
 }  // namespace
+
+std::vector<DonatedLeaf> DonatedLeaves(const HloModule& module) {
+  std::vector<DonatedLeaf> leaves;
+  const HloComputation* entry = module.entry_computation();
+  if (entry == nullptr || entry->root_instruction() == nullptr) return leaves;
+  const Shape& result = entry->root_instruction()->shape();
+  const auto add = [&](const std::optional<std::vector<StatedAlias>>& items, bool has_output) {
+    if (!items) return;
+    for (const StatedAlias& item : *items) {
+      if (item.operand >= static_cast<int64_t>(entry->parameters().size())) continue;
+      const HloInstruction* parameter = entry->parameter(item.operand);
+      const std::optional<int64_t> first = internal::LeafAt(parameter->shape(), item.operand_path);
+      if (!first) continue;
+      const std::optional<int64_t> output =
+          has_output ? internal::LeafAt(result, item.output_path) : std::nullopt;
+      const int64_t count = internal::ShapeAt(parameter->shape(), item.operand_path).LeafCount();
+      for (int64_t i = 0; i < count; ++i) {
+        leaves.push_back(
+            {{parameter, *first + i}, output ? std::optional(*output + i) : std::nullopt});
+      }
+    }
+  };
+  add(internal::ParseAliases(module.FindAttribute("input_output_alias").value_or("{}")), true);
+  add(internal::ParseDonors(module.FindAttribute("buffer_donor").value_or("{}")), false);
+  return leaves;
+}
 
 std::string CheckedAlias::WriterName() const {
   return writer == nullptr ? "" : NameWithComputation(*writer);

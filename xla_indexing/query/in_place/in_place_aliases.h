@@ -18,6 +18,7 @@
 #define XLA_INDEXING_QUERY_IN_PLACE_IN_PLACE_ALIASES_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,13 +32,20 @@
 
 namespace xla_indexing {
 
+// What the module's header states: `input_output_alias`, and `buffer_donor`, which names no output.
+struct DonatedLeaf {
+  BufferValue parameter;
+  std::optional<int64_t> output_leaf;
+};
+std::vector<DonatedLeaf> DonatedLeaves(const HloModule& module);
+
 struct CheckedAlias {
   const HloInstruction* instruction = nullptr;  // that states it; null: the module's header
   std::string output;                           // the shape index as it is written, `{0}`
   int64_t operand = 0;                          // or the parameter's number
   std::string operand_index;                    // the shape index in it, `{}`
   InPlaceSafety safety;
-  // The instruction that the answer is about, where it is not `instruction`; null where nothing writes.
+  // The instruction that the answer is about, where it is not `instruction`; null if nothing writes.
   const HloInstruction* writer = nullptr;
 
   // `update`, `body/update` where it is not in the entry, or nothing.
@@ -57,7 +65,7 @@ struct CheckedValue {
   BufferValue value;
   BufferValue before;  // what the buffer holds before
   InPlaceSafety safety;
-  // The instruction that the answer is about; null where nothing is written.
+  // The instruction that the answer is about; null if nothing is written.
   const HloInstruction* writer = nullptr;
 
   std::string WriterName() const;  // as that of an alias

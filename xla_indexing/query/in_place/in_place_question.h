@@ -37,7 +37,7 @@ class InPlaceQuestion {
   // Takes the maps, exact where they can be, from outputs to the leaf of the parameter. Called first;
   // errors are those of fusion/hlo_indexer.h.
   absl::Status Prepare(absl::Span<const IndexingEntry* const> reads);
-  // The parts that change; none where `doubt` says why they are not known.
+  // The parts that change; empty if `doubt` says why they are not known.
   const std::vector<ChangedPart>& parts() const { return parts_; }
   const std::string& doubt() const { return doubt_; }
 
@@ -69,7 +69,7 @@ class InPlaceQuestion {
   void BuildConflicts();
   // Whether one map makes every order unsafe, whatever all others read, which are then left out.
   bool IsDecidedByOne();
-  // Adds the conflicts through one map with one part; none where there are none.
+  // Adds the conflicts through one map with one part, if there are any.
   absl::Status AddRelation(size_t read, size_t part, std::vector<ConflictRelation>* relations);
   // From iterations that read, through one map, to those that change one part of what is read;
   // `with_operand` adds the element of the operand to the results.

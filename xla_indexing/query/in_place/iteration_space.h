@@ -25,7 +25,7 @@ namespace xla_indexing::internal {
 
 struct IterationSpace {
   std::vector<CoordinateKind> kinds;
-  // From iterations to elements, and back; none where iterations are elements.
+  // From iterations to elements, and back; nullopt if iterations are elements.
   std::optional<OperandIndexing> elements;
   std::optional<OperandIndexing> iteration_of;
   // The loop is over the bytes of the buffer in the order of memory.

@@ -48,7 +48,7 @@ std::optional<AffineExpr> SymbolOf(const RuntimeVarIndexing& binding,
   return std::nullopt;
 }
 
-// Null where the map does not have it.
+// Null if the map does not have it.
 AffineExpr ExpressionOf(const RuntimeForm& form, const OperandIndexing& indexing) {
   const std::optional<AffineExpr> plus = SymbolOf(form.plus, indexing);
   if (!plus || !form.minus) return plus.value_or(AffineExpr());

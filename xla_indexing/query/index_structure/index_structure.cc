@@ -18,11 +18,8 @@
 #include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/ops/values/fold_runtime.h"
 #include "xla_indexing/query/index_structure/box_of_map.h"
-#include "xla_indexing/query/index_structure/exact_pieces.h"
-#include "xla_indexing/query/index_structure/filled_gather.h"
 #include "xla_indexing/query/index_structure/index_vectors.h"
-#include "xla_indexing/query/index_structure/recognise_gather.h"
-#include "xla_indexing/query/index_structure/recognise_scatter.h"
+#include "xla_indexing/query/index_structure/recognise.h"
 
 namespace xla_indexing {
 namespace {
@@ -30,9 +27,6 @@ namespace {
 using internal::BoxInEachBatchElement;
 using internal::BoxOfMap;
 using internal::CoversAll;
-using internal::ExactPieces;
-using internal::FilledGather;
-using internal::FilledGatherOf;
 using internal::IndexVectors;
 using internal::MapBox;
 using internal::Outside;
@@ -81,26 +75,38 @@ std::vector<OperandIndexing> Assuming(const std::vector<OperandIndexing>& maps,
 // that has no name.
 std::string NameWhereInside(const HloInstruction& instruction,
                             const std::vector<OperandIndexing>& maps) {
+  if (maps.size() != 1) return {};
   const bool is_gather = instruction.opcode() == HloOpcode::kGather;
   const Shape& operand = instruction.operand(0)->shape();
   const Shape& moved = is_gather ? instruction.shape() : instruction.operand(2)->shape();
-  if (maps.size() != 1) return {};
-  const auto covers_all = [&](const MovedBox& box) {
-    return CoversAll(box, internal::SizesOfShape(moved));
-  };
-  const bool replaces = !is_gather && internal::Replaces(instruction);
+  const bool replaces = !is_gather && ReplacesElements(instruction);
   const MapBox box = BoxOfMap(maps[0], operand, Outside::kAssumedNever);
-  if (box.IsBox() && internal::HasRuntimeStart(box.box) && covers_all(box.box)) {
+  if (box.IsBox() && box.box.HasRuntimeStart() && CoversAll(box.box, moved)) {
     return is_gather  ? internal::NameOfBox(box.box, operand)
            : replaces ? internal::NameOfUpdate(box.box)
                       : "accumulation over disjoint windows";
   }
   const std::optional<MovedBox> in_each =
       BoxInEachBatchElement(maps[0], operand, Outside::kAssumedNever);
-  if (!in_each || !covers_all(*in_each)) return {};
+  if (!in_each || !CoversAll(*in_each, moved)) return {};
   return is_gather  ? internal::NameOfBatch(internal::NameOfBox(*in_each, operand))
          : replaces ? internal::NameOfBatch(internal::NameOfUpdate(*in_each))
                     : "";
+}
+
+// The simplified maps of the leaf of an operand; nullopt if one is not exact.
+std::optional<std::vector<OperandIndexing>> ExactPieces(const InstructionIndexing& entries,
+                                                        int64_t operand) {
+  std::vector<OperandIndexing> pieces;
+  for (const IndexingEntry& entry : entries) {
+    if (entry.operand != operand) continue;
+    for (OperandIndexing map : entry.indexing) {
+      if (!map.IsExact() || map.replica_map() != nullptr) return std::nullopt;
+      map.Simplify();
+      if (!map.IsKnownEmpty()) pieces.push_back(std::move(map));
+    }
+  }
+  return pieces;
 }
 
 // What is so where all windows are inside.
@@ -151,8 +157,7 @@ void AddConditions(const HloInstruction& instruction, const std::vector<OperandI
 bool HasIndexStructure(const HloInstruction& instruction) {
   return (instruction.opcode() == HloOpcode::kGather &&
           !instruction.gather_dimension_numbers().HasBatchingAndIndexed()) ||
-         (instruction.opcode() == HloOpcode::kScatter && instruction.operand_count() == 3) ||
-         FilledGatherOf(instruction).has_value();
+         (instruction.opcode() == HloOpcode::kScatter && instruction.operand_count() == 3);
 }
 
 absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instruction,
@@ -167,20 +172,17 @@ absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instructio
   if (absl::Status status = VerifyModule(module); !status.ok()) return status;
   mlir::MLIRContext* context = indexers.context();
   if (!HasIndexStructure(instruction)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "indices: ", instruction.name(), " (", instruction.opcode_name(),
-        ") is no gather, no scatter of one array, and no select between a gather and one value"));
+    return absl::InvalidArgumentError(absl::StrCat("indices: ", instruction.name(), " (",
+                                                   instruction.opcode_name(),
+                                                   ") is no gather, and no scatter of one array"));
   }
   const QuestionBudget question;
   StepBudget budget(kIndexSteps);
-  const std::optional<FilledGather> filled = FilledGatherOf(instruction);
-  // The one whose indices count.
-  const HloInstruction& indexed = filled ? *filled->gather : instruction;
-  const bool is_gather = indexed.opcode() == HloOpcode::kGather;
+  const bool is_gather = instruction.opcode() == HloOpcode::kGather;
   IndexStructure structure;
   structure.name = "unrecognised";
 
-  const IndexVectors vectors(indexed, context);
+  const IndexVectors vectors(instruction, context);
   const std::string unknowns = vectors.Unknowns();
   structure.sorted =
       PropertyOf(vectors.AreSorted(&budget), "no index vector is less than one before it",
@@ -190,12 +192,9 @@ absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instructio
                  is_gather ? "a start is clamped" : "a window is dropped", unknowns);
 
   const auto entries = indexers.exact().Index(
-      indexed, is_gather ? Direction::kOutputToInput : Direction::kInputToOutput);
+      instruction, is_gather ? Direction::kOutputToInput : Direction::kInputToOutput);
   if (!entries.ok()) return entries.status();
-  auto maps = ExactPieces(**entries, is_gather ? 0 : 2);
-  if (maps && filled && filled->moved != filled->gather) {
-    maps = internal::MovedMaps(*filled, &indexers.exact());
-  }
+  const auto maps = ExactPieces(**entries, is_gather ? 0 : 2);
   const ScatterBounds bounds = indexers.options().indexing.scatter_bounds;
   if (!is_gather) {
     structure.unique =
@@ -204,33 +203,31 @@ absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instructio
              : IndexProperty{Answer::kUndecided, "the maps are not exact"};
   }
   if (!maps) {
-    structure.reason = filled ? "the indices depend on runtime values" : "the maps are not exact";
+    structure.reason = "the maps are not exact";
   } else if (maps->empty()) {
     structure.reason = "there are no elements";
-  } else if (filled) {
-    internal::RecogniseFilledGather(instruction, *filled, *maps, context, &budget, &structure);
   } else if (is_gather) {
-    internal::RecogniseGather(indexed, *maps, &structure);
+    internal::RecogniseGather(instruction, *maps, &structure);
   } else {
-    internal::RecogniseScatter(indexed, *maps, &structure);
+    internal::RecogniseScatter(instruction, *maps, &structure);
   }
-  if (!filled && !unknowns.empty()) {
-    AddConditions(indexed, maps ? &*maps : nullptr, bounds, context, &budget, &structure);
+  if (!unknowns.empty()) {
+    AddConditions(instruction, maps ? &*maps : nullptr, bounds, context, &budget, &structure);
   }
   const auto is_dynamic = [](const HloInstruction* i) { return HasDynamicDimensions(i->shape()); };
   if ((structure.replacement.gather || structure.replacement.scatter) &&
-      (HasDynamicDimensions(indexed.shape()) || absl::c_any_of(indexed.operands(), is_dynamic))) {
+      (HasDynamicDimensions(instruction.shape()) ||
+       absl::c_any_of(instruction.operands(), is_dynamic))) {
     structure.replacement.gather.reset();
     structure.replacement.scatter.reset();
     structure.not_replaced = "dimensions are dynamic";
   }
-  if (filled) return structure;
-  structure.replacement.is_sorted =
-      structure.sorted.holds == Answer::kYes && !indexed.GetBool(AttributeKey::kIndicesAreSorted);
+  structure.replacement.is_sorted = structure.sorted.holds == Answer::kYes &&
+                                    !instruction.GetBool(AttributeKey::kIndicesAreSorted);
   // What is dropped goes to no element, but its vectors may be equal.
   structure.replacement.is_unique = !is_gather && structure.unique.holds == Answer::kYes &&
                                     structure.in_bounds.holds == Answer::kYes &&
-                                    !indexed.GetBool(AttributeKey::kUniqueIndices);
+                                    !instruction.GetBool(AttributeKey::kUniqueIndices);
   return structure;
 }
 
@@ -292,18 +289,6 @@ absl::StatusOr<std::unique_ptr<HloModule>> RewriteIndices(const HloModule& modul
     for (InstructionIndices& each : *all) {
       if (!each.structure.IsReplaceable()) continue;
       replacements.emplace(each.instruction, std::move(each.structure.replacement));
-    }
-    // A gather whose elements a select takes, which is replaced, is not computed any more.
-    for (const InstructionIndices& each : *all) {
-      const std::optional<FilledGather> filled = FilledGatherOf(*each.instruction);
-      if (!filled || !replacements.contains(each.instruction)) continue;
-      const HloInstruction* moved = filled->moved;
-      bool is_only_use = true;
-      for (const HloInstruction* i = moved; is_only_use; i = i->operand(0)) {
-        is_only_use = i->users().size() == 1 && !i->is_root();
-        if (i == filled->gather) break;
-      }
-      if (is_only_use) replacements.erase(filled->gather);
     }
   }
   return ReplaceIndexed(module, replacements);

@@ -7,26 +7,21 @@
 //   gather     element d of the result  ->  element of the operand that it is
 //   scatter    element u of the updates ->  element of the operand that it goes to
 //
-// A piece is a *box* where each coordinate is c + sum_j a_j * l_j, of loops l_j, which are the
-// dimensions d_i or digits of them:
+// A piece is a *box* where each coordinate is c + a * d_i of a dimension of its own, or constant:
 //
 //   slice          a = 1            strided slice   |a| > 1        reverse     a < 0
-//   transpose      the loops run in another order                  broadcast   a loop in none
-//   reshape        a dimension is several loops, or a coordinate is several that are its digits
+//   transpose      the dimensions run in another order             broadcast   a dimension in none
 //   copy           nothing of that
 //
-// A chain of these is named in this order. Other boxes are a *diagonal* (a loop in two coordinates)
-// and a *stencil* (several loops in one coordinate: overlapping windows). Boxes that follow one
-// another are a concatenation, where cuts between them can put them together. A box at a runtime
-// start that is one value for all elements, and never leads outside, is a dynamic-slice; at one that
-// is one value for each batch element, a batch of dynamic-slices.
-//
-// A select between a gather and one value v is what of the gather it takes, and v elsewhere: a pad,
-// or nothing but the gather's box where v is never taken. `mode="fill"` of JAX is written so.
+// A chain of these is named in this order. Others have a name and stay: a *diagonal* (a dimension in two
+// coordinates) and a *stencil* (several dimensions in one coordinate: overlapping windows). Boxes that
+// follow one another are a concatenation, where cuts between them can put them together. A box at a
+// runtime start that is one value for all elements, and never leads outside, is a dynamic-slice; at one
+// that is one value for each batch element, a batch of dynamic-slices.
 //
 // A scatter no two updates of which go to one element places boxes of its updates: it is a
-// dynamic-update-slice where it replaces, or several, perhaps strided or diagonal; a pad where it is
-// into an array of one value; and where it combines an accumulation over disjoint windows. With one
+// dynamic-update-slice where it replaces, or several, perhaps strided; a pad where it is into an array of
+// one value; and where it combines an accumulation over disjoint windows. With one
 // runtime start in each batch element, where windows are inside, it is a batch of
 // dynamic-update-slices.
 //
@@ -34,8 +29,7 @@
 //
 //   sorted       v(b) <= v(b') for b < b', compared in the order of the operand's dimensions
 //   unique       no two updates go to one element (more than: no two vectors are equal)
-//   in bounds    every window is inside: no clamp acts, nothing is dropped; of a select: no element
-//                is filled
+//   in bounds    every window is inside: no clamp acts, nothing is dropped
 //
 // They are questions of emptiness about pairs (b, b') (map/sets/domain.h), also where a part is a runtime
 // value: an iota plus an unknown offset is sorted. "No" says that some indices are not so; where they
@@ -66,7 +60,7 @@
 
 namespace xla_indexing {
 
-// A gather, a scatter of one array, or a select between a gather and one value.
+// A gather, or a scatter of one array.
 bool HasIndexStructure(const HloInstruction& instruction);
 
 absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instruction,

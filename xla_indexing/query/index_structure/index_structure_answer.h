@@ -1,5 +1,4 @@
-// What is said of a gather, a scatter, or a select between a gather and one value by
-// query/index_structure/index_structure.h, which has the mathematics.
+// What is said of a gather or a scatter by query/index_structure/index_structure.h, which has the mathematics.
 //
 // Example, the gather of f32[10] at {7, 5, 3, 1}: `form` is kBox, `name` is
 // `strided slice, reverse`, `sorted.holds` is kNo and `in_bounds.holds` kYes.
@@ -21,7 +20,7 @@ enum class IndexedForm : uint8_t {
   kStencil,
   kConcatenation,  // of boxes
   kDynamicSlice,   // at one runtime start, or at one in each batch element
-  kPad,            // a gather with a fill; a scatter into an array of one value
+  kPad,            // a scatter into an array of one value
   kUpdate,         // a scatter that replaces boxes, or one in each batch element
   kAccumulation,   // a scatter that combines
 };
@@ -36,7 +35,7 @@ struct IndexProperty {
 
 struct IndexStructure {
   IndexedForm form = IndexedForm::kUnrecognised;
-  // `strided slice, reverse`; `concatenation of 2: slice; copy; fill`; `unrecognised`.
+  // `strided slice, reverse`; `concatenation of 2: slice; copy`; `unrecognised`.
   std::string name;
   std::string reason;
   // What an unrecognised one is under a condition, such as `dynamic-slice where p in [0, 88]`; empty

@@ -36,8 +36,6 @@ constexpr size_t kMaxWays = 16;
 // Bounds on what is asked to widen a condition.
 constexpr int kMaxWidenings = 256;
 constexpr int64_t kMaxStep = int64_t{1} << 61;
-// The remainders that are compared.
-constexpr size_t kMaxResidues = 12;
 
 // What a gather and a scatter say in other words.
 struct IndexedDims {
@@ -131,14 +129,6 @@ std::string ValueCondition::ToString() const {
 
 IndexVectors::IndexVectors(const HloInstruction& instruction, mlir::MLIRContext* context,
                            const Assumption& assumption) {
-  AddCases(instruction, /*tells_apart=*/true, assumption, context);
-  if (is_known_) return;
-  *this = IndexVectors();
-  AddCases(instruction, /*tells_apart=*/false, assumption, context);
-}
-
-void IndexVectors::AddCases(const HloInstruction& instruction, bool tells_apart,
-                            const Assumption& assumption, mlir::MLIRContext* context) {
   const IndexedDims dims = DimsOf(instruction);
   const Shape& indices = dims.indices->shape();
   Domain domain;
@@ -155,8 +145,7 @@ void IndexVectors::AddCases(const HloInstruction& instruction, bool tells_apart,
     llvm::SmallVector<AffineExpr, 4> values;
   };
   std::vector<Case> cases = {{}};
-  const ValueEnvironment environment(tells_apart ? ValueEnvironment::TellsApart::kAllValues
-                                                 : ValueEnvironment::TellsApart::kNothing);
+  const ValueEnvironment environment(ValueEnvironment::TellsApart::kAllValues);
   ElementEvaluator evaluator(domain, context, environment);
   evaluator.FindRangesOfUnknowns();
   evaluator.AssumeOfUnknowns(assumption);
@@ -345,84 +334,6 @@ ValueCondition IndexVectors::Widened(const HloInstruction& instruction,
 
 namespace {
 
-// x mod m in [a, b].
-struct ResidueOf {
-  AffineExpr dividend;
-  int64_t modulus;
-  Interval interval;
-};
-
-// A constraint sum in [a, b] on x mod m, modulo m, where x stands for x mod m.
-std::optional<ResidueOf> ResidueIn(const Constraint& constraint) {
-  const LinearSum sum = LinearSum::FromExpr(constraint.expr);
-  if (!sum.valid() || !constraint.interval.IsFinite() || constraint.interval.IsEmpty()) {
-    return std::nullopt;
-  }
-  LinearSum dividend(sum.constant());
-  int64_t modulus = 0;
-  for (const Term& term : sum.terms()) {
-    const auto mod = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(term.atom);
-    const std::optional<int64_t> m =
-        mod && mod.getKind() == mlir::AffineExprKind::Mod ? ConstantIn(mod.getRHS()) : std::nullopt;
-    if (!m) {
-      dividend.AddTerm(term.atom, term.coefficient);
-      continue;
-    }
-    if (modulus != 0 && modulus != *m) return std::nullopt;
-    modulus = *m;
-    const LinearSum inner = LinearSum::FromExpr(mod.getLHS());
-    const auto constant = CheckedMul(inner.constant(), term.coefficient);
-    if (!inner.valid() || !constant) return std::nullopt;
-    dividend.AddConstant(*constant);
-    for (const Term& each : inner.terms()) {
-      const auto coefficient = CheckedMul(each.coefficient, term.coefficient);
-      if (!coefficient) return std::nullopt;
-      dividend.AddTerm(each.atom, *coefficient);
-    }
-  }
-  AffineExpr expr = modulus > 0 ? dividend.ToExpr(constraint.expr.getContext()) : AffineExpr();
-  if (!expr) return std::nullopt;
-  return ResidueOf{expr, modulus, constraint.interval};
-}
-
-// Adds what constraints on remainders of one modulus m say of differences:
-//
-//   x in [a, b], y in [c, d] modulo m   =>   (x - y - (a - d)) mod m in [0, (b - a) + (d - c)],
-//
-// also with y = 0, so that unknowns that are in both drop out: of (d0 + k) mod m - (d1 + k) mod m in
-// [0, 0], (d0 - d1) mod m in [0, 0].
-void AddDifferencesOfResidues(Constraints* constraints, mlir::MLIRContext* context) {
-  std::vector<ResidueOf> residues;
-  for (const Constraint& constraint : *constraints) {
-    if (constraint.expr) {
-      if (auto residue = ResidueIn(constraint)) residues.push_back(*std::move(residue));
-    }
-  }
-  const auto add = [&](AffineExpr difference, const Interval& interval, int64_t modulus) {
-    if (!difference || !interval.IsFinite()) return;
-    const AffineExpr from_least = Sub(difference, Constant(interval.lower(), context));
-    const auto width = CheckedSub(interval.upper(), interval.lower());
-    const AffineExpr residue = from_least ? Mod(from_least, modulus) : AffineExpr();
-    if (residue && width && *width < modulus - 1) {
-      constraints->push_back({residue, Interval::Closed(0, *width)});
-    }
-  };
-  if (residues.size() > kMaxResidues) return;
-  for (size_t i = 0; i < residues.size(); ++i) {
-    const ResidueOf& x = residues[i];
-    add(x.dividend, x.interval, x.modulus);
-    for (size_t k = 0; k < i; ++k) {
-      const ResidueOf& y = residues[k];
-      if (x.modulus != y.modulus) continue;
-      add(Sub(x.dividend, y.dividend), x.interval.Sub(y.interval), x.modulus);
-    }
-  }
-}
-
-}  // namespace
-
-namespace {
-
 // A way in which unknowns of b and b' are one element, or are not.
 struct Way {
   llvm::SmallVector<AffineExpr, 4> symbols_of_second;
@@ -513,7 +424,6 @@ Answer IndexVectors::HasPair(const IndexingMap& first, const IndexingMap& second
       constraints.push_back({start, question.starts[i]});
       constraints.push_back({other_start, question.starts[i]});
     }
-    AddDifferencesOfResidues(&constraints, context);
     Variables values = runtimes;
     for (int i = 0; i < num_unknowns; ++i) {
       const bool is_one = way.symbols_of_second[i] == mlir::getAffineSymbolExpr(i, context);

@@ -59,7 +59,7 @@ class IndexVectors {
   // left out, or what of them is outside.
   Answer AreUnique(ScatterBounds bounds, StepBudget* budget) const;
   // Where all windows are inside, and starts are sums that do not wrap, with an interval for each
-  // unknown; none where that is not found.
+  // unknown; nullopt if that is not found.
   static std::optional<ValueCondition> WhereInBounds(const HloInstruction& instruction,
                                                      mlir::MLIRContext* context,
                                                      StepBudget* budget);
@@ -72,8 +72,6 @@ class IndexVectors {
   std::string Unknowns() const;
 
  private:
-  IndexVectors() = default;
-
   struct Component {
     int64_t window_size = 1;
     int64_t last_start = 0;  // with which the window is inside
@@ -86,9 +84,6 @@ class IndexVectors {
     std::vector<Interval> differences;
     std::vector<Interval> starts;
   };
-  // Tells cases apart by scalars that are not known, or by nothing that is not known.
-  void AddCases(const HloInstruction& instruction, bool tells_apart, const Assumption& assumption,
-                mlir::MLIRContext* context);
   // Whether there is such a pair of b in one case and b' in another.
   Answer HasPair(const IndexingMap& first, const IndexingMap& second, const PairQuestion& question,
                  StepBudget* budget) const;
@@ -96,7 +91,7 @@ class IndexVectors {
   Answer HaveNoPair(const PairQuestion& question, StepBudget* budget) const;
   static bool AreInBoundsWhere(const HloInstruction& instruction, const ValueCondition& condition,
                                mlir::MLIRContext* context, StepBudget* budget);
-  // The values that starts may have along the smallest dimension; none where no dimension is indexed.
+  // The values that starts may have along the smallest dimension; nullopt if no dimension is indexed.
   std::optional<Interval> SmallestStarts() const;
   // The values of unknowns for which starts are inside, by what starts are where unknowns are in
   // `assumed`: all that leave sums of one unknown inside, and those assumed of others.

@@ -31,8 +31,8 @@
 #include "xla_indexing/ops/answers/parts/replica_map.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
 #include "xla_indexing/ops/values/element_value.h"
-#include "xla_indexing/query/index_structure/box_of_map.h"
 #include "xla_indexing/query/utilization/determined_variables.h"
+#include "xla_indexing/query/utilization/digit_shape.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -270,7 +270,7 @@ class Access {
   std::vector<Runtime> runtimes_;
 };
 
-// The map without the runtime variables that `is_free(i)`; none where others are left.
+// The map without the runtime variables that `is_free(i)`; nullopt if others are left.
 template <typename IsFree>
 std::optional<IndexingMap> WithoutRuntimes(const Access& access, IsFree is_free) {
   llvm::SmallVector<std::optional<int64_t>, 4> values;
@@ -290,7 +290,7 @@ struct Unknowns {
   std::vector<llvm::SmallVector<size_t, 4>> of_access;  // by runtime variable
 };
 
-// None where a value differs from point to point, or there are too many together.
+// Nullopt if a value differs from point to point, or there are too many together.
 std::optional<Unknowns> UnknownsOf(llvm::ArrayRef<Access> accesses) {
   Unknowns unknowns;
   int64_t assignments = 1;
@@ -315,7 +315,7 @@ std::optional<Unknowns> UnknownsOf(llvm::ArrayRef<Access> accesses) {
   return unknowns;
 }
 
-// The least and the most of `count(maps)` over all values; none where that is not found out.
+// The least and the most of `count(maps)` over all values; nullopt if that is not found out.
 template <typename Count>
 std::optional<Interval> OverAllValues(llvm::ArrayRef<Access> accesses, StepBudget* budget,
                                       Count count) {
@@ -363,7 +363,7 @@ bool ValuesRestrictTheDomain(const Access& access) {
 }
 
 // The map where the range variables (and dimensions) that runtime variables depend on have one
-// value, and so have they: some of what is read, whatever the values. None where that is not so.
+// value, and so have they: some of what is read, whatever the values. Nullopt if that is not so.
 std::optional<IndexingMap> AtOnePlace(const Access& access, bool fix_dims) {
   if (!access.IsCertain() || ValuesRestrictTheDomain(access)) return std::nullopt;
   llvm::SmallVector<std::optional<int64_t>, 4> values;

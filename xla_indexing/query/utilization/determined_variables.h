@@ -49,7 +49,7 @@ class DeterminedVariables {
   };
 
   bool IsKnown(int variable, const llvm::SmallBitVector& known) const;
-  // The terms whose variables are not known; none where these are not variables of `among`, or not
+  // The terms whose variables are not known; empty if these are not variables of `among`, or not
   // determined by the value of the sum.
   UnknownTerms TermsToDetermine(const LinearSum& sum, const llvm::SmallBitVector& known,
                                 const llvm::SmallBitVector& among) const;

@@ -10,7 +10,7 @@
 //   reads an element   reads / elements read
 //
 // and bytes of each: elements times the bits that the element type, or the layout, gives one,
-// rounded up to whole bytes; and beside them the bytes of the buffer, which has the padding of
+// rounded up to whole bytes; and also the bytes of the buffer, which has the padding of
 // tiles: f32[8,1]{1,0:T(8,128)} has 32 bytes in a buffer of 4096. All are exact integers where they
 // do not depend on runtime values and are found within 2^26 counting steps; otherwise intervals
 // [least, most]. Past int64 the least is 2^63 - 1 and there is no most.
@@ -61,13 +61,13 @@ struct Utilization {
   Interval bytes_read;  // of elements_read
   Interval bytes;       // of elements
   Interval bytes_of_reads;
-  // All that the operand's leaf takes in memory, with its padding; none where that is not known.
+  // All that the operand's leaf takes in memory, with its padding; nullopt if that is not known.
   std::optional<Interval> buffer_bytes;
   // Some map has a runtime variable. Exact counts are those for every value of it.
   bool has_runtime_values = false;
 
   bool IsExact() const { return elements_read.IsPoint() && reads.IsPoint(); }
-  // Elements read / elements, and reads / elements read; none where one of the counts is not a
+  // Elements read / elements, and reads / elements read; nullopt if one of the counts is not a
   // number, or the second is 0.
   std::optional<double> UsedFraction() const;
   std::optional<double> ReadsPerElement() const;
@@ -154,7 +154,7 @@ class UtilizationCounter {
 // Bytes of a number of elements of an array.
 Interval BytesOf(const Interval& elements, const Shape& array);
 
-// The bytes of the buffer of an array; none where its layout or a size without a bound leaves that
+// The bytes of the buffer of an array; nullopt if its layout or a size without a bound leaves that
 // open.
 std::optional<Interval> BufferBytesOf(const Shape& array);
 

@@ -38,7 +38,7 @@ std::string WhyNotOneBuffer(const Shape& output, const Shape& operand);
 std::string WhyOtherMemory(const Shape& output, const Shape& operand);
 
 // The first byte that an element of each of two arrays have in common, for elements that share a
-// place; none where a layout is not known.
+// place; nullopt if a layout is not known.
 std::optional<int64_t> FirstSharedByte(const Shape& a, absl::Span<const int64_t> element_of_a,
                                        const Shape& b, absl::Span<const int64_t> element_of_b);
 

@@ -30,7 +30,7 @@ class ElementParts {
 
   bool AreElements() const { return unit_ == 0; }
 
-  // The array of the parts of an array. None where it has no parts.
+  // The array of the parts of an array. Nullopt if it has no parts.
   std::optional<Shape> PartsOf(const Shape& array) const;
   // From parts to parts, given a map from elements to elements of one width.
   OperandIndexing OfParts(const OperandIndexing& of_elements, const Shape& array) const;

@@ -35,7 +35,7 @@ struct ElementContents {
   int64_t contents = 0;
 };
 
-// The contents that variables have at a point (dimensions, then symbols), each element once; none where
+// The contents that variables have at a point (dimensions, then symbols), each element once; nullopt if
 // variables of one element do not agree.
 std::optional<std::vector<ElementContents>> ContentsAt(const OperandIndexing& indexing,
                                                        llvm::ArrayRef<int64_t> point);

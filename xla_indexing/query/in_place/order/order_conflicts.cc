@@ -29,7 +29,7 @@ Interval IntervalOfSign(int sign) {
 // Yes where one is yes, whatever the other.
 Answer AnyOf(Answer a, Answer b) { return Not(And(Not(a), Not(b))); }
 
-// The differences D as results; none where an expression cannot be written.
+// The differences D as results; nullopt if an expression cannot be written.
 std::optional<IndexingMap> DifferencesOf(const IndexingMap& relation) {
   llvm::SmallVector<AffineExpr, 4> differences;
   for (int i = 0; i < relation.num_results(); ++i) {
@@ -101,7 +101,7 @@ Answer OrderConflicts::HasConflict(const ConflictCell& cell) {
 
 std::vector<ConflictCell> OrderConflicts::CellsOf(const LoopOrder& loops) const {
   std::vector<ConflictCell> cells;
-  // Beside the loops anything may come first.
+  // Apart from the loops anything may come first.
   ConflictCell outer;
   llvm::SmallVector<bool, 4> is_ordered(kinds_.size(), false);
   for (const DirectedLoop& loop : loops) is_ordered[loop.dimension] = true;

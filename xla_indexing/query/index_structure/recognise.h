@@ -1,6 +1,7 @@
-// What a scatter is whose maps are known (query/index_structure/index_structure.h).
-#ifndef XLA_INDEXING_QUERY_INDEX_STRUCTURE_RECOGNISE_SCATTER_H_
-#define XLA_INDEXING_QUERY_INDEX_STRUCTURE_RECOGNISE_SCATTER_H_
+// What a gather or a scatter of one array is whose maps are known (query/index_structure/index_structure.h): the boxes
+// that its maps are, and their names.
+#ifndef XLA_INDEXING_QUERY_INDEX_STRUCTURE_RECOGNISE_H_
+#define XLA_INDEXING_QUERY_INDEX_STRUCTURE_RECOGNISE_H_
 
 #include <string>
 #include <vector>
@@ -12,16 +13,15 @@
 
 namespace xla_indexing::internal {
 
-// Whether a scatter of one array puts its updates in place of what is there.
-bool Replaces(const HloInstruction& scatter);
-
 // The name of a scatter that replaces one box.
 std::string NameOfUpdate(const MovedBox& box);
 
-// Fills in form, name, reason and replacement; uniqueness is known.
+// Fill in form, name, reason and replacement; of a scatter, uniqueness is known.
+void RecogniseGather(const HloInstruction& gather, const std::vector<OperandIndexing>& maps,
+                     IndexStructure* structure);
 void RecogniseScatter(const HloInstruction& scatter, const std::vector<OperandIndexing>& maps,
                       IndexStructure* structure);
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_QUERY_INDEX_STRUCTURE_RECOGNISE_SCATTER_H_
+#endif  // XLA_INDEXING_QUERY_INDEX_STRUCTURE_RECOGNISE_H_

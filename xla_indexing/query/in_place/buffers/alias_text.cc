@@ -1,4 +1,4 @@
-#include "xla_indexing/query/in_place/alias_text.h"
+#include "xla_indexing/query/in_place/buffers/alias_text.h"
 
 #include <cstddef>
 #include <cstdint>
