@@ -52,7 +52,7 @@ struct BankConflicts {
   Interval requests;
   Interval wavefronts;
   Interval least_wavefronts;
-  // The request with the most wavefronts relative to its least number; none where there are no
+  // The request with the most wavefronts relative to its least number; nullopt if there are no
   // requests, and where counts are bounds.
   std::optional<WarpRequest> worst;
   int64_t worst_wavefronts = 0;

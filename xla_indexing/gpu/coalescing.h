@@ -74,7 +74,7 @@ struct Coalescing {
   Interval sectors = Interval::Point(0);
   Interval least_sectors = Interval::Point(0);
   Interval lines = Interval::Point(0);
-  // None where it is not known for every request.
+  // Nullopt if it is not known for every request.
   std::optional<bool> coalesced = true;
   // The request with the most sectors relative to its least number, with `worst_cost`: sectors,
   // least sectors, lines.
@@ -88,7 +88,7 @@ struct Coalescing {
   bool IsExact() const {
     return requests.IsPoint() && sectors.IsPoint() && least_sectors.IsPoint() && lines.IsPoint();
   }
-  // Least sectors / sectors: 1 where there are no sectors, none where they are not single numbers.
+  // Least sectors / sectors: 1 where there are no sectors, nullopt if they are not single numbers.
   std::optional<double> Efficiency() const;
 };
 

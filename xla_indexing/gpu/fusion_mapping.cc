@@ -97,6 +97,9 @@ class FusionMapper {
     for (const RootOfFusion& root : roots) {
       RootMapping of_root{root.output_leaf, root.root, root.root_leaf, root.root, {}, {}};
       if (absl::Status status = MapRoot(root, &of_root); !status.ok()) return status;
+      if (kind_ == EmitterKind::kInPlaceUpdate || kind_ == EmitterKind::kScatter) {
+        of_root.updated = internal::UpdatedParameter(*of_root.hero, root.root_leaf);
+      }
       mapping.roots.push_back(std::move(of_root));
     }
     return mapping;

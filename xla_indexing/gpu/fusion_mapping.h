@@ -63,7 +63,8 @@
 //      the threads or no multiple of 4; else 4. The results are written by the first thread of each
 //      row, by the first lane of a warp for each column.
 //   8. In-place update: a root is, through bitcasts, a dynamic-update-slice whose operand is,
-//      through bitcasts, a parameter that nothing else reads. Threads go over the update, without
+//      through bitcasts, a parameter that nothing else reads, but dynamic-slices of what is updated, from
+//      which elementwise operations compute the update. Threads go over the update, without
 //      vectors; the rest is not touched. Simplified: the buffers are taken to be the same.
 //   9. Concatenate: threads go over the largest piece as over the output of a loop, and do for each
 //      piece what is in it. The vectors of rule 4, as far as they divide what is contiguous in each.
@@ -118,6 +119,8 @@ struct RootMapping {
   const HloInstruction* hero = nullptr;
   std::vector<ThreadedArray> reads;
   std::vector<ThreadedArray> writes;
+  // The parameter that an in-place update or a scatter changes some elements of; null for other kernels.
+  const HloInstruction* updated = nullptr;
 };
 
 struct FusionMapping {

@@ -16,6 +16,7 @@
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/hlo/types/layout.h"
 #include "xla_indexing/hlo/types/opcode.h"
 
 namespace xla_indexing {
@@ -73,8 +74,91 @@ class FuseLikeXlaTest : public ::testing::Test {
     return absl::StrJoin(names, " ");
   }
 
+  // The sizes of a transpose of [2,3,3,5,5].
+  static std::string SizesOf(absl::string_view dimensions) {
+    constexpr int64_t kSizes[] = {2, 3, 3, 5, 5};
+    std::vector<int64_t> sizes;
+    for (const char c : dimensions) {
+      if (c != ',') sizes.push_back(kSizes[c - '0']);
+    }
+    return absl::StrJoin(sizes, ",");
+  }
+
   std::unique_ptr<HloModule> fused_;
 };
+
+// As an optimizer reads the gradient of a weight.
+TEST_F(FuseLikeXlaTest, ADotIsWrittenInTheOrderInWhichItIsRead) {
+  Fuse(R"(x = f32[128,64] parameter(0)
+          y = f32[128,32] parameter(1)
+          w = f32[32,64] parameter(2)
+          d = f32[64,32] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+          t = f32[32,64] transpose(d), dimensions={1,0}
+          s = f32[32,64] multiply(t, w)
+          ROOT r = (f32[32,64], f32[32,64]) tuple(s, t))");
+  EXPECT_THAT(Kernels(), ElementsAre("d", "s"));
+  const HloInstruction& dot = *fused_->entry_computation()->FindInstruction("d");
+  EXPECT_THAT(dot.shape().layout()->minor_to_major, ElementsAre(0, 1));
+  EXPECT_EQ(fused_->entry_computation()->FindInstruction("t")->opcode(), HloOpcode::kBitcast);
+}
+
+// JAX states layouts in which a transpose is free; the optimizer would read weights in columns.
+TEST_F(FuseLikeXlaTest, LayoutsThatNoPassHasAssignedAreNotKept) {
+  constexpr absl::string_view kUpdate = R"(x = f32[128,64]{1,0} parameter(0)
+          y = f32[128,32]{1,0} parameter(1)
+          w = f32[32,64]{1,0} parameter(2)
+          d = f32[64,32]{1,0} dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+          t = f32[32,64]{0,1} transpose(d), dimensions={1,0}
+          s = f32[32,64]{0,1} multiply(t, w)
+          )";
+  Fuse(absl::StrCat(kUpdate, "ROOT r = (f32[32,64]{0,1}, f32[32,64]{0,1}) tuple(s, t)"));
+  EXPECT_EQ(fused_->entry_computation()->root_instruction()->shape().ToString(),
+            "(f32[32,64]{1,0}, f32[32,64]{1,0})");
+  EXPECT_THAT(fused_->entry_computation()->FindInstruction("d")->shape().layout()->minor_to_major,
+              ElementsAre(0, 1));
+  // What a pass has written says that layouts are assigned.
+  Fuse(absl::StrCat(kUpdate, R"(b = f32[64,32]{1,0} bitcast(t)
+          ROOT r = (f32[32,64]{0,1}, f32[64,32]{1,0}) tuple(s, b))"));
+  EXPECT_EQ(fused_->entry_computation()->root_instruction()->shape().ToString(),
+            "(f32[32,64]{0,1}, f32[64,32]{1,0})");
+}
+
+// Several dimensions on each side and in front of them; then in an order that is not that of the sides,
+// with another reader, and in a layout that no pass has assigned.
+TEST_F(FuseLikeXlaTest, OnlyTheSidesOfADotAreExchanged) {
+  struct Case {
+    absl::string_view dimensions, more, layout;
+    bool is_free;
+  };
+  for (const Case& c :
+       std::vector<Case>{{"0,3,4,1,2", "", "", true},
+                         {"0,3,4,2,1", "", "", false},
+                         {"0,4,3,1,2", "", "", false},
+                         {"3,4,1,2,0", "", "", false},
+                         {"0,3,4,1,2", "other = f32[2,3,3,5,5] negate(d)", "", false},
+                         {"0,3,4,1,2", "", "{0,1,2,3,4}", true}}) {
+    SCOPED_TRACE(absl::StrCat(c.dimensions, " ", c.more, " ", c.layout));
+    Fuse(absl::StrCat(R"(x = f32[2,7,3,3] parameter(0)
+          y = f32[2,5,5,7] parameter(1)
+          d = f32[2,3,3,5,5]{4,3,2,1,0} dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0},
+            lhs_contracting_dims={1}, rhs_contracting_dims={3}
+          )",
+                      c.more, "\n t = f32[", SizesOf(c.dimensions), "]", c.layout,
+                      " transpose(d), dimensions={", c.dimensions, "}\n",
+                      c.more.empty() ? "ROOT r = " : "o = ", "f32[", SizesOf(c.dimensions), "]",
+                      c.layout, " exponential(t)\n",
+                      c.more.empty() ? ""
+                                     : absl::StrCat("ROOT r = (f32[", SizesOf(c.dimensions),
+                                                    "], f32[2,3,3,5,5]) tuple(o, other)")));
+    const HloInstruction* dot = nullptr;
+    for (const HloComputation* computation : fused_->computations()) {
+      if (dot == nullptr) dot = computation->FindInstruction("d");
+    }
+    ASSERT_NE(dot, nullptr);
+    EXPECT_EQ(dot->shape().layout()->minor_to_major == RowMajorLayout(5).minor_to_major,
+              !c.is_free);
+  }
+}
 
 TEST_F(FuseLikeXlaTest, AChainIsOneKernel) {
   Fuse(R"(p = f32[64,32] parameter(0)
@@ -86,6 +170,15 @@ TEST_F(FuseLikeXlaTest, AChainIsOneKernel) {
   EXPECT_EQ(root.name(), "x_fusion");
   EXPECT_EQ(root.fusion_kind(), "kLoop");
   EXPECT_EQ(root.metadata().op_name, "the root");
+}
+
+// The kernel of `r` would be named as another computation is.
+TEST_F(FuseLikeXlaTest, NamesOfKernelsAreNew) {
+  Fuse(
+      "p = f32[8] parameter(0)\n z = f32[] constant(0)\n n = f32[8] negate(p)\n"
+      "ROOT r = f32[] reduce(n, z), dimensions={0}, to_apply=fused_r",
+      "fused_r { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n");
+  EXPECT_THAT(Kernels(), SizeIs(1));
 }
 
 TEST_F(FuseLikeXlaTest, WhatIsCheapIsComputedInEveryReader) {

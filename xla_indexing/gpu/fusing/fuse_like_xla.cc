@@ -22,6 +22,7 @@
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/transforms/computation_copier.h"
 #include "xla_indexing/hlo/types/attribute.h"
+#include "xla_indexing/hlo/types/layout.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/hlo/verify/verifier.h"
@@ -53,6 +54,7 @@ class FusedComputationWriter {
       : graph_(graph), values_(graph.values), module_(module), copier_(copier) {}
 
   HloComputation* Write(const HloComputation& original) {
+    original_ = &original;
     merged_ = internal::MergeKernels(graph_);
     kernel_of_.assign(values_.size(), -1);
     for (size_t k = 0; k < merged_.kernels.size(); ++k) {
@@ -120,6 +122,7 @@ class FusedComputationWriter {
     }
     HloInstruction* copy =
         CopyInstruction(original, name, operands, ControlPredecessors::kLeftOut, computation);
+    if (value.in_layout) copy->SetShape(*value.in_layout);
     copier_->RedirectComputations(copy);
     return copy;
   }
@@ -140,14 +143,17 @@ class FusedComputationWriter {
     if (is_one) return;
     HloComputation* computation = module_->AddComputation(NewName(
         absl::StrCat("fused_", values_[body->results.back()].instruction->name()),
-        [&](absl::string_view n) { return module_->FindComputation(n) != nullptr; },
+        [&](absl::string_view n) {
+          return module_->FindComputation(n) != nullptr ||
+                 original_->parent()->FindComputation(n) != nullptr;
+        },
         &next_computation_));
     absl::flat_hash_map<int, const HloInstruction*> copies;
     for (const int read : body->reads) {
       const HloInstruction& operand = *values_[read].instruction;
       copies[read] =
           computation->AddParameter(static_cast<int64_t>(copies.size()),
-                                    NameIn(*computation, operand.name()), operand.shape());
+                                    NameIn(*computation, operand.name()), values_[read].shape());
     }
     std::vector<const HloInstruction*> operands;
     for (const int i : body->values) {
@@ -269,6 +275,7 @@ class FusedComputationWriter {
   MergedKernels merged_;
   std::vector<int> kernel_of_;  // by value; -1 where it is not written by one
   std::vector<Body> bodies_;    // by kernel
+  const HloComputation* original_ = nullptr;
   HloComputation* copy_ = nullptr;
   std::vector<const HloInstruction*> copies_;  // by value
   absl::flat_hash_map<std::string, int64_t> next_name_;
@@ -310,15 +317,71 @@ struct Uses {
   absl::flat_hash_set<const HloComputation*> is_other;
 };
 
-}  // namespace
+bool HasRowMajorLeaves(const Shape& shape) {
+  return absl::c_all_of(shape.Leaves(), [](const Shape* leaf) {
+    return !leaf->has_layout() || *leaf->layout() == RowMajorLayout(leaf->rank());
+  });
+}
 
-absl::StatusOr<std::unique_ptr<HloModule>> FuseLikeXla(const HloModule& module) {
-  if (absl::Status status = VerifyModule(module); !status.ok()) return status;
+// Whether layouts are stated that XLA will not keep: its own are assigned to all but the parameters, and
+// only passes after that make bitcasts, fusions and copies to another layout.
+bool HasUnassignedLayouts(const HloModule& module) {
+  bool are_all_row_major = true;
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* i : computation->instructions()) {
+      if (i->opcode() == HloOpcode::kFusion || i->opcode() == HloOpcode::kBitcast ||
+          (i->opcode() == HloOpcode::kCopy && i->shape() != i->operand(0)->shape())) {
+        return false;
+      }
+      if (HasRowMajorLeaves(i->shape())) continue;
+      are_all_row_major = false;
+      const bool is_argument =
+          computation == module.entry_computation() && i->opcode() == HloOpcode::kParameter;
+      if (is_argument) return false;
+    }
+  }
+  return !are_all_row_major && !module.is_scheduled();
+}
+
+Shape InRowMajor(const Shape& shape) {
+  if (shape.IsTuple()) {
+    std::vector<Shape> elements;
+    for (const Shape& element : shape.tuple_elements()) elements.push_back(InRowMajor(element));
+    return Shape::Tuple(std::move(elements));
+  }
+  Shape row_major = shape;
+  if (shape.has_layout()) row_major.SetLayout(RowMajorLayout(shape.rank()));
+  return row_major;
+}
+
+std::unique_ptr<HloModule> EmptyCopyOf(const HloModule& module) {
   auto copy = std::make_unique<HloModule>(module.name());
   for (const ModuleAttribute& attribute : module.attributes()) {
     copy->SetAttribute(attribute.name, attribute.text);
   }
   copy->SetStackFrameTables(module.stack_frame_tables());
+  return copy;
+}
+
+std::unique_ptr<HloModule> CopyInRowMajor(const HloModule& module) {
+  std::unique_ptr<HloModule> copy = EmptyCopyOf(module);
+  ComputationCopier copier(copy.get());
+  for (const HloComputation* computation : module.computations()) {
+    for (HloInstruction* instruction : copier.Copy(*computation)->instructions()) {
+      if (HasRowMajorLeaves(instruction->shape())) continue;
+      instruction->SetShape(InRowMajor(instruction->shape()));
+    }
+  }
+  copy->SetEntry(copier.CopyOf(module.entry_computation()));
+  return copy;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<HloModule>> FuseLikeXla(const HloModule& module) {
+  if (absl::Status status = VerifyModule(module); !status.ok()) return status;
+  if (HasUnassignedLayouts(module)) return FuseLikeXla(*CopyInRowMajor(module));
+  std::unique_ptr<HloModule> copy = EmptyCopyOf(module);
   const InlinedCalls inlined(module);
   const Uses uses(module, inlined);
   ComputationCopier copier(copy.get());

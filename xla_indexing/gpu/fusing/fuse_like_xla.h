@@ -4,9 +4,12 @@
 // kernel. The copy that is made here has a fusion for each kernel, so that whatever is asked about kernels
 // (report/analysis/report_kernels.h, gpu/fusion_mapping.h) can be asked before XLA has compiled:
 //
+//   - where no pass has assigned layouts, as nothing that comes after it is there, all but the
+//     parameters' are row-major: those that are stated are of how the module was built;
 //   - calls are inlined, what is never used is left out, equal operations are done once;
 //   - a reshape, transpose or copy that leaves every element in its place in memory is a bitcast
-//     (arrays without layouts are row-major);
+//     (arrays without layouts are row-major); a dot that only a transpose of its sides reads is written
+//     in the layout in which that is one;
 //   - in the entry and in what loops, branches and remaining calls run, each by itself, operations
 //     share kernels by the rules of XLA's priority fusion and multi-output fusion. What a fusion, a
 //     reduce, a sort or an asynchronous operation calls stays as it is.
@@ -15,7 +18,7 @@
 // is in it, kInput where a reduction, a transpose through shared memory or a scatter is, else kLoop.
 // Control predecessors are left out.
 //
-// What XLA does besides is not done: layouts are not assigned, nothing is simplified, a softmax is several
+// What XLA does besides is not done: other layouts are not assigned, nothing is simplified, a softmax is several
 // kernels, small kernels that have nothing in common are not put together. docs/report.md compares the two.
 //
 // Example, `e = exponential(p)`, `r = reduce(e, zero)`, which is the root:

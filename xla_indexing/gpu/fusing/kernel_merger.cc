@@ -14,6 +14,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "xla_indexing/gpu/machine/element_work.h"
 #include "xla_indexing/gpu/threads/emitter.h"
 #include "xla_indexing/gpu/threads/emitter_hero.h"
 #include "xla_indexing/hlo/types/opcode.h"
@@ -60,35 +61,9 @@ struct Kernel {
 };
 
 double OperationsOf(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAcos:
-    case HloOpcode::kAcosh:
-    case HloOpcode::kAsin:
-    case HloOpcode::kAsinh:
-    case HloOpcode::kAtan2:
-    case HloOpcode::kAtanh:
-    case HloOpcode::kCbrt:
-    case HloOpcode::kCosine:
-    case HloOpcode::kCosh:
-    case HloOpcode::kDivide:
-    case HloOpcode::kErf:
-    case HloOpcode::kExponential:
-    case HloOpcode::kExponentialMinusOne:
-    case HloOpcode::kLog:
-    case HloOpcode::kLogPlusOne:
-    case HloOpcode::kLogistic:
-    case HloOpcode::kPower:
-    case HloOpcode::kRemainder:
-    case HloOpcode::kRsqrt:
-    case HloOpcode::kSine:
-    case HloOpcode::kSinh:
-    case HloOpcode::kSqrt:
-    case HloOpcode::kTan:
-    case HloOpcode::kTanh:
-      return 30;
-    default:
-      return 3;
-  }
+  const bool takes_long =
+      IsTranscendental(opcode) || opcode == HloOpcode::kDivide || opcode == HloOpcode::kRemainder;
+  return takes_long ? 30 : 3;
 }
 
 bool IsSimple(HloOpcode opcode) {
@@ -516,7 +491,7 @@ class Merger {
     return read == kernel.reads.end() ? nullptr : &*read;
   }
 
-  // The kernel of a value with that of a producer inside; none where they cannot be one.
+  // The kernel of a value with that of a producer inside; nullopt if they cannot be one.
   std::optional<Kernel> With(int producer, int consumer) {
     const Kernel& p = kernels_[producer];
     const Kernel& c = kernels_[consumer];
@@ -563,7 +538,7 @@ class Merger {
     return both;
   }
 
-  // What is saved where a value is not written; none where it has to be.
+  // What is saved where a value is not written; nullopt if it has to be.
   std::optional<double> Saved(int producer) {
     const std::vector<int>& readers = readers_[producer];
     if (!is_written_[producer] || stays_[producer] || readers.empty()) return std::nullopt;

@@ -8,9 +8,12 @@
 #include "absl/algorithm/container.h"
 #include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "xla_indexing/gpu/threads/emitter_hero.h"
 #include "xla_indexing/hlo/memory/physical_layout.h"
 #include "xla_indexing/hlo/model/equality.h"
+#include "xla_indexing/hlo/types/attribute.h"
+#include "xla_indexing/hlo/types/layout.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
 
@@ -59,6 +62,24 @@ bool IsAnotherName(const HloInstruction& instruction) {
   }
   const std::optional<JoinedTranspose> joined = JoinTranspose(instruction);
   return joined && joined->permutation.size() < 2;
+}
+
+// Whether the transpose of a dot's result exchanges the dimensions of its sides, behind the batch
+// dimensions and each side in its order: a library writes one as well as the other.
+bool ExchangesSides(const HloInstruction& transpose, const HloInstruction& dot) {
+  const auto batch = static_cast<int64_t>(dot.GetIntegers(AttributeKey::kLhsBatchDims).size());
+  const auto contracted =
+      static_cast<int64_t>(dot.GetIntegers(AttributeKey::kLhsContractingDims).size());
+  const int64_t rank = dot.shape().rank();
+  const int64_t behind_left = dot.operand(0)->shape().rank() - contracted;
+  const absl::Span<const int64_t> permutation = transpose.dimensions();
+  for (int64_t i = 0; i < rank; ++i) {
+    const int64_t from = i < batch                        ? i
+                         : i < batch + rank - behind_left ? i + behind_left - batch
+                                                          : i - (rank - behind_left);
+    if (permutation[i] != from) return false;
+  }
+  return true;
 }
 
 bool IsFusible(const HloInstruction& instruction) {
@@ -252,6 +273,30 @@ ValueGraph::ValueGraph(const HloComputation& computation, const InlinedCalls& in
     values.push_back(std::move(maker.values[i]));
   }
   root = positions[root];
+  ChooseLayoutsOfDots();
+}
+
+void ValueGraph::ChooseLayoutsOfDots() {
+  std::vector<int> readers(values.size());
+  ++readers[root];
+  for (const Value& value : values) {
+    for (const int operand : value.operands) ++readers[operand];
+  }
+  for (Value& value : values) {
+    if (value.opcode() != HloOpcode::kTranspose || value.role != ValueRole::kFusible) continue;
+    Value& dot = values[value.operands[0]];
+    if (dot.opcode() != HloOpcode::kDot || dot.role != ValueRole::kFusible ||
+        readers[value.operands[0]] != 1 || !LiesRowMajor(value.shape()) ||
+        !LiesRowMajor(dot.shape()) || !ExchangesSides(*value.instruction, *dot.instruction)) {
+      continue;
+    }
+    const auto permutation = value.instruction->dimensions();
+    Layout layout;
+    layout.minor_to_major.assign(permutation.rbegin(), permutation.rend());
+    dot.in_layout = dot.shape();
+    dot.in_layout->SetLayout(std::move(layout));
+    value.role = ValueRole::kFree;
+  }
 }
 
 int ValueGraph::Behind(int value) const {

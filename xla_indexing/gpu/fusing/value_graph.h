@@ -10,7 +10,8 @@
 //
 // A value that is never used is left out, unless something happens where it is made. Of values that are
 // the same operation of the same operands, the first stands for all. Where the argument of an inlined
-// call has another layout than its parameter there is a copy.
+// call has another layout than its parameter there is a copy. A dot whose only reader is a transpose that
+// exchanges its rows and columns is written in the layout in which the transpose is free.
 //
 // Example, `c = call(p), to_apply=square`, `square = { q; m = multiply(q, q) }`: the values p and m, and m
 // is what c is.
@@ -18,6 +19,7 @@
 #define XLA_INDEXING_GPU_FUSING_VALUE_GRAPH_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -26,6 +28,8 @@
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
 
 namespace xla_indexing::internal {
 
@@ -50,9 +54,11 @@ struct Value {
       false;             // a copy to the layout of the instruction, a parameter of an inlined call
   int64_t elements = 0;  // of an array
   int64_t bytes = 0;
+  std::optional<Shape> in_layout =
+      std::nullopt;  // where it has another layout than the instruction
 
   HloOpcode opcode() const { return is_relayout ? HloOpcode::kCopy : instruction->opcode(); }
-  const Shape& shape() const { return instruction->shape(); }
+  const Shape& shape() const { return in_layout ? *in_layout : instruction->shape(); }
 };
 
 struct ValueGraph {
@@ -63,6 +69,9 @@ struct ValueGraph {
 
   std::vector<Value> values;  // operands before their users; the parameters first
   int root = 0;
+
+ private:
+  void ChooseLayoutsOfDots();
 };
 
 }  // namespace xla_indexing::internal

@@ -502,7 +502,7 @@ void Counter::MeasureFree(llvm::ArrayRef<LaneRuns> groups, const ShiftCounts& sh
   }
 }
 
-// Whatever the free values are; none where steps do not suffice.
+// Whatever the free values are; nullopt if steps do not suffice.
 std::optional<Counter::CostBounds> Counter::BoundsOfGroups(llvm::ArrayRef<LaneRuns> groups,
                                                            const ShiftCounts& shifts,
                                                            int64_t shift) {

@@ -25,7 +25,7 @@ namespace xla_indexing::internal {
 ValueRange Clamped(const Interval& interval);
 
 struct LaunchThreads {
-  // An expression, null where a number does not fit int64, and what it has to be in.
+  // An expression, null if a number does not fit int64, and what it has to be in.
   using ExprConstraint = std::pair<mlir::AffineExpr, ValueRange>;
 
   // The mapping verifies.

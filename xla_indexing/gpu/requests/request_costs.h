@@ -22,7 +22,7 @@ class RequestCosts {
 
   // From now on lanes are these. There are some, and they outlive their costs' being asked for.
   void Select(const LaneRuns& lanes);
-  // The cost of the lanes moved by `shift`, until the next one is asked for; null where steps do
+  // The cost of the lanes moved by `shift`, until the next one is asked for; null if steps do
   // not suffice to measure it.
   const RequestCost* At(int64_t shift);
 

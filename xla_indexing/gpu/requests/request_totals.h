@@ -37,7 +37,7 @@ struct RequestTotals {
   RequestBounds units;
   RequestBounds least;
   RequestBounds other;
-  // The request with the most units relative to its least number; none where there are no requests,
+  // The request with the most units relative to its least number; nullopt if there are no requests,
   // or where only bounds are known for some.
   std::optional<RequestPoint> worst;
 

@@ -15,6 +15,7 @@
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/layout.h"
+#include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
 
 namespace xla_indexing::internal {
@@ -64,7 +65,7 @@ bool IsTrivial(const HloInstruction& instruction, int64_t max_operands) {
   }
 }
 
-// The only instruction above `start` through trivial ones that has the property, none where there
+// The only instruction above `start` through trivial ones that has the property, null if there
 // are several, or where it is used by one that is not trivial.
 const HloInstruction* FindOnly(const HloInstruction* start,
                                absl::FunctionRef<bool(const HloInstruction&)> is_it) {
@@ -126,22 +127,79 @@ void FindHero(RootOfFusion* root) {
   }
 }
 
+const HloInstruction* AboveBitcasts(const HloInstruction* i) {
+  while (i->opcode() == HloOpcode::kBitcast && i->operand(0)->uses().size() == 1) i = i->operand(0);
+  return i;
+}
+
+// Whether the slice reads just what the update overwrites, element for element.
+bool SlicesWhatIsUpdated(const HloInstruction& slice, const HloInstruction& update) {
+  const auto is_same = [](const HloInstruction* a, const HloInstruction* b) {
+    return a == b ||
+           (a->literal() != nullptr && b->literal() != nullptr && *a->literal() == *b->literal());
+  };
+  if (slice.opcode() != HloOpcode::kDynamicSlice || slice.operand(0) != update.operand(0) ||
+      slice.operand_count() + 1 != update.operand_count() ||
+      slice.shape().dimensions() != update.operand(1)->shape().dimensions()) {
+    return false;
+  }
+  for (int64_t i = 1; i < slice.operand_count(); ++i) {
+    if (!is_same(slice.operand(i), update.operand(i + 1))) return false;
+  }
+  return true;
+}
+
+// Whether all that is computed from the slice is the update, each element from its own.
+bool LeadsToTheUpdateOnly(const HloInstruction& slice, const HloInstruction& update) {
+  std::vector<const HloInstruction*> rest = {&slice};
+  absl::flat_hash_set<const HloInstruction*> seen;
+  while (!rest.empty()) {
+    const HloInstruction* next = rest.back();
+    rest.pop_back();
+    for (const HloInstruction* user : next->users()) {
+      if (user == &update && absl::c_count(update.operands(), next) == 1 &&
+          update.operand(1) == next) {
+        continue;
+      }
+      if (user == &update || !IsElementwise(user->opcode()) ||
+          user->shape().dimensions() != slice.shape().dimensions()) {
+        return false;
+      }
+      if (seen.insert(user).second) rest.push_back(user);
+    }
+  }
+  return true;
+}
+
 // The dynamic-update-slice that updates its parameter in place (rule 8); null if there is none.
 const HloInstruction* InPlaceUpdateOf(const HloInstruction* root) {
-  const auto above_bitcasts = [](const HloInstruction* i) {
-    while (i->opcode() == HloOpcode::kBitcast && i->operand(0)->uses().size() == 1) {
-      i = i->operand(0);
-    }
-    return i;
-  };
-  const HloInstruction* update = above_bitcasts(root);
+  const HloInstruction* update = AboveBitcasts(root);
   if (update->opcode() != HloOpcode::kDynamicUpdateSlice) return nullptr;
   const HloInstruction* updated = update->operand(0);
-  if (updated->uses().size() != 1) return nullptr;
-  updated = above_bitcasts(updated);
-  const bool is_ours = updated->opcode() == HloOpcode::kParameter && updated->uses().size() == 1;
+  for (const HloInstruction* user : updated->users()) {
+    if (user == update) {
+      if (absl::c_count(update->operands(), updated) != 1) return nullptr;
+    } else if (!SlicesWhatIsUpdated(*user, *update) || !LeadsToTheUpdateOnly(*user, *update)) {
+      return nullptr;
+    }
+  }
+  const HloInstruction* parameter = AboveBitcasts(updated);
+  const bool is_ours = parameter->opcode() == HloOpcode::kParameter &&
+                       (parameter == updated || parameter->uses().size() == 1);
   return is_ours ? update : nullptr;
 }
+
+}  // namespace
+
+const HloInstruction* UpdatedParameter(const HloInstruction& hero, int64_t leaf) {
+  const bool is_scatter = hero.opcode() == HloOpcode::kScatter;
+  if (!is_scatter && hero.opcode() != HloOpcode::kDynamicUpdateSlice) return nullptr;
+  const HloInstruction* updated = AboveBitcasts(hero.operand(is_scatter ? leaf : 0));
+  const bool is_alone = !is_scatter || updated->uses().size() == 1;
+  return updated->opcode() == HloOpcode::kParameter && is_alone ? updated : nullptr;
+}
+
+namespace {
 
 bool HaveAsManyElements(const Shape& a, const Shape& b) {
   const absl::StatusOr<int64_t> of_a = a.ElementCount();

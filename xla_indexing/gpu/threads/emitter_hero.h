@@ -59,6 +59,10 @@ struct RootOfFusion {
 // Looking for a hero spends the question's budget; none is found once it is spent.
 std::vector<RootOfFusion> RootsOfFusion(const HloComputation& computation);
 
+// The parameter into whose buffer a dynamic-update-slice, or a scatter for this leaf, writes what it
+// changes. Null if the operand is computed, or if that of a scatter is read elsewhere as well.
+const HloInstruction* UpdatedParameter(const HloInstruction& hero, int64_t leaf);
+
 // The kind, and the position of the root whose hero decided on it. The hero of an in-place update
 // becomes the dynamic-update-slice.
 struct DecidedKind {

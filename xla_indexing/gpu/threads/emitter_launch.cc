@@ -90,7 +90,7 @@ int64_t VectorWidth(const HloComputation& computation, const HloInstruction& her
   return minor_size % 4 == 0 ? 4 : 2;
 }
 
-// The threads of rows of which several share a warp; none where that is not done.
+// The threads of rows of which several share a warp; nullopt if that is not done.
 std::optional<ReductionLaunch> SeveralRowsToAWarp(const HloComputation& computation,
                                                   const JoinedReduction& reduction,
                                                   const EmitterOptions& options) {
