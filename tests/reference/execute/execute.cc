@@ -274,10 +274,12 @@ bool IsOfModule(const HloInstruction& instruction, Operands operands, const Arra
 
 // What is computed of nothing but the module is fixed where an operation defines it; so are scalars of
 // integers, which are of data otherwise.
-void SetFixed(const HloInstruction& instruction, Operands operands, Value* value) {
+void SetFixed(const HloInstruction& instruction, Operands operands, const ExecutionOptions& options,
+              Value* value) {
   for (Array& array : *value) {
     const ElementType type = array.shape().element_type();
-    const bool is_scalar = array.rank() == 0 && (IsIntegral(type) || IsPred(type));
+    const bool is_scalar =
+        (array.rank() == 0 || options.data_decides) && (IsIntegral(type) || IsPred(type));
     const bool is_of_module = IsOfModule(instruction, operands, array);
     for (Element& element : array.elements()) {
       element.is_of_module = is_of_module;
@@ -359,7 +361,7 @@ absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operan
   FillIntegers(of_operands ? SeedOfOperands(instruction, operands) : seed, &*value);
   if (execution.options.decides) {
     if (instruction.opcode() == HloOpcode::kWhile) ClearChanged(*instruction.while_body(), &*value);
-    SetFixed(instruction, operands, &*value);
+    SetFixed(instruction, operands, execution.options, &*value);
   }
   return value;
 }
@@ -422,7 +424,7 @@ absl::StatusOr<Execution> Execute(const HloComputation& computation, Operands ar
       Value& value = execution.values[instruction];
       value = *arguments[instruction->parameter_number()];
       if (absl::Status status = SetShape(*instruction, &value); !status.ok()) return status;
-      if (options.decides) SetFixed(*instruction, {}, &value);
+      if (options.decides) SetFixed(*instruction, {}, options, &value);
       continue;
     }
     const std::vector<const Value*> operands = OperandValues(*instruction, execution);

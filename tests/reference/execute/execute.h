@@ -33,6 +33,8 @@ struct ExecutionOptions {
   // the value that it takes, and nothing of what is combined with a fixed integer that alone decides
   // the result.
   bool decides = false;
+  // All integers decide as scalars do, those of arrays of data too.
+  bool data_decides = false;
   // Whether an arbitrary value depends on the operation and the sources of the element, and not on the
   // instruction: two modules that compute the same by other instructions have equal values.
   bool values_of_sources = false;

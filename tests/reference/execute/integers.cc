@@ -143,4 +143,31 @@ std::optional<Integer> ElementwiseInteger(const HloInstruction& instruction,
   return result;
 }
 
+std::vector<std::optional<Integer>> ScalarResults(
+    const HloComputation& computation, absl::Span<const std::optional<Integer>> arguments) {
+  std::vector<std::optional<Integer>> values;
+  for (const HloInstruction* each : computation.instructions()) {
+    std::optional<Integer>& value = values.emplace_back();
+    if (each->opcode() == HloOpcode::kParameter) {
+      value = arguments[static_cast<size_t>(each->parameter_number())];
+    } else if (each->opcode() == HloOpcode::kConstant) {
+      if (const std::optional<int64_t> number = each->literal()->IntegerAt(0)) value = *number;
+    } else if (each->opcode() != HloOpcode::kTuple) {
+      std::vector<std::optional<Integer>> operands;
+      for (const HloInstruction* operand : each->operands()) {
+        operands.push_back(values[static_cast<size_t>(operand->index_in_computation())]);
+      }
+      value = ElementwiseInteger(*each, operands);
+    }
+  }
+  const HloInstruction& root = *computation.root_instruction();
+  const auto value_of = [&](const HloInstruction* each) {
+    return values[static_cast<size_t>(each->index_in_computation())];
+  };
+  if (root.opcode() != HloOpcode::kTuple) return {value_of(&root)};
+  std::vector<std::optional<Integer>> results;
+  for (const HloInstruction* each : root.operands()) results.push_back(value_of(each));
+  return results;
+}
+
 }  // namespace xla_indexing::reference

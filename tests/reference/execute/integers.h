@@ -4,9 +4,11 @@
 #define XLA_INDEXING_TESTS_REFERENCE_EXECUTE_INTEGERS_H_
 
 #include <optional>
+#include <vector>
 
 #include "absl/types/span.h"
 #include "tests/reference/execute/value.h"
+#include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/element_type.h"
 
@@ -25,6 +27,10 @@ Integer GreatestInteger(ElementType type);
 // the operation (power, population count, ...) is none that index arithmetic is made of.
 std::optional<Integer> ElementwiseInteger(const HloInstruction& instruction,
                                           absl::Span<const std::optional<Integer>> operands);
+
+// The results of a computation on scalars: the root, or what it is a tuple of. Empty where it does not follow.
+std::vector<std::optional<Integer>> ScalarResults(
+    const HloComputation& computation, absl::Span<const std::optional<Integer>> arguments);
 
 }  // namespace xla_indexing::reference
 

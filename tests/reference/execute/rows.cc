@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "absl/types/span.h"
+#include "tests/reference/execute/integers.h"
 #include "tests/reference/execute/operations.h"
 #include "tests/reference/execute/value.h"
 #include "xla_indexing/hlo/model/instruction.h"
@@ -70,8 +73,50 @@ class Features {
 
 }  // namespace
 
+// Every element of a line has the sources of all. Where the comparison is known, a line is sorted by putting each
+// element behind those that it does not come before; what equal elements of an unstable sort are is not known,
+// unless they are the same.
 Value Sort(const HloInstruction& instruction, Operands operands) {
-  return FromLines(instruction, operands, instruction.dimensions());
+  Value result = FromLines(instruction, operands, instruction.dimensions());
+  const int64_t dim = instruction.dimensions()[0];
+  const bool is_stable = instruction.GetBool(AttributeKey::kIsStable);
+  const auto comes_before = [&](const Index& a, const Index& b) -> std::optional<Integer> {
+    std::vector<std::optional<Integer>> pairs;
+    for (const Value* operand : operands) {
+      pairs.push_back(operand->front().at(a).value);
+      pairs.push_back(operand->front().at(b).value);
+    }
+    return ScalarResults(*instruction.to_apply(), pairs)[0];
+  };
+  ForEachIndex(result[0].sizes(), [&](const Index& first) {
+    if (first[dim] != 0) return;
+    std::vector<Index> sorted;
+    for (int64_t i = 0; i < result[0].size(dim); ++i) {
+      Index index = first;
+      index[dim] = i;
+      size_t at = sorted.size();
+      for (; at > 0; --at) {
+        const std::optional<Integer> is_before = comes_before(index, sorted[at - 1]);
+        if (!is_before) return;
+        if (*is_before == 0) break;
+      }
+      sorted.insert(sorted.begin() + static_cast<std::ptrdiff_t>(at), index);
+    }
+    for (size_t leaf = 0; leaf < operands.size(); ++leaf) {
+      const auto value_of = [&](size_t i) { return operands[leaf]->front().at(sorted[i]).value; };
+      bool is_known = true;
+      for (size_t i = 1; i < sorted.size() && !is_stable; ++i) {
+        const bool are_equal = comes_before(sorted[i - 1], sorted[i]) == Integer(0);
+        is_known = is_known && !(are_equal && value_of(i - 1) != value_of(i));
+      }
+      for (size_t i = 0; i < sorted.size() && is_known; ++i) {
+        Index index = first;
+        index[dim] = static_cast<int64_t>(i);
+        result[leaf].at(index).value = value_of(i);
+      }
+    }
+  });
+  return result;
 }
 
 Value Topk(const HloInstruction& instruction, Operands operands) {

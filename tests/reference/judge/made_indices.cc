@@ -164,61 +164,14 @@ MadeClass MakeStencil(Random* random) {
   IndexProgram text(is_reversed ? "s32" : TypeOfIndices(random), {rows, window});
   const std::string index = Disguised(text.Law(c, {a, b}), size, random, &text);
   const ElementwiseAccess access = JoinIndices({index}, true, random, &text);
-  const int64_t step = b < 0 ? -b : b;
-  const bool is_reshape = a == step * window || step == a * rows;
   MadeClass made;
   made.name = "stencil";
-  made.contains = is_reshape ? "reshape" : "stencil";
-  made.forms = {is_reshape ? IndexedForm::kBox : IndexedForm::kStencil};
+  made.contains = "stencil";
+  made.forms = {IndexedForm::kStencil};
+  made.stays = true;
   made.text = ModuleOf(absl::StrCat("  p = s32[", size, "] parameter(0)\n"), text,
                        GatherOf(absl::StrCat(rows, ",", window), access));
   // Indices of a type that these do not fit in are followed no further than to it.
-  return made;
-}
-
-MadeClass MakePad(Random* random) {
-  const auto rank = static_cast<int>(random->Between(1, 2));
-  std::vector<int64_t> result;
-  std::vector<int64_t> sizes;
-  std::vector<std::string> indices;
-  std::vector<int64_t> starts;
-  std::vector<int64_t> steps;
-  bool is_filled = false;
-  for (int i = 0; i < rank; ++i) {
-    sizes.push_back(random->Between(2, 5));
-    steps.push_back(random->Between(1, 2));
-    starts.push_back(random->Between(-3, 1));
-    result.push_back(random->Between(4, 9));
-    // Some element is inside.
-    if (starts.back() + steps.back() * (result.back() - 1) < 0) starts.back() = 0;
-    is_filled = is_filled || starts.back() < 0 ||
-                starts.back() + steps.back() * (result.back() - 1) >= sizes.back();
-  }
-  IndexProgram text(random->OneIn(2) ? "s32" : "s64", result);
-  std::string inside;
-  for (int i = 0; i < rank; ++i) {
-    std::vector<int64_t> along(rank, 0);
-    along[i] = steps[i];
-    indices.push_back(text.Law(starts[i], along));
-    const std::string from = text.Compare(indices.back(), text.Constant(0), "GE");
-    const std::string to = text.Compare(indices.back(), text.Constant(sizes[i] - 1), "LE");
-    const std::string both = text.And(from, to);
-    inside = inside.empty() ? both : text.And(inside, both);
-  }
-  const ElementwiseAccess access = JoinIndices(indices, true, random, &text);
-  const std::string shape = absl::StrJoin(result, ",");
-  const std::string gathered =
-      text.AddOf("s32", shape, absl::StrCat("gather(p, ", access.indices, "), ", access.numbers));
-  const std::string fill = text.AddOf("s32", shape, "broadcast(f), dimensions={}");
-  MadeClass made;
-  made.name = "pad";
-  made.is_in_bounds = !is_filled;
-  made.contains = is_filled ? "pad" : "";
-  made.forms = {is_filled ? IndexedForm::kPad : IndexedForm::kBox};
-  made.text = ModuleOf(
-      absl::StrCat("  p = s32[", absl::StrJoin(sizes, ","),
-                   "] parameter(0)\n  f = s32[] parameter(1)\n"),
-      text, absl::StrCat("s32[", shape, "] select(", inside, ", ", gathered, ", ", fill, ")"));
   return made;
 }
 
@@ -250,37 +203,22 @@ MadeClass MakeConcatenation(Random* random) {
   return made;
 }
 
-MadeClass MakeRepetition(Random* random) {
-  // Each element several times, or all of them several times, or turned around.
-  // Two elements turned around are reversed.
+MadeClass MakeRotation(Random* random) {
+  // All elements, turned around; two of them are reversed.
   const int64_t size = random->Between(3, 6);
-  const int64_t times = random->Between(2, 4);
-  const int64_t length = size * times;
-  IndexProgram text(TypeOfIndices(random), {length});
-  const int kind = static_cast<int>(random->Between(0, 2));
-  MadeClass made;
-  made.name = "repetition";
-  std::string index;
-  if (kind == 0) {
-    index = text.Apply("divide", {text.Iota(0), text.Constant(times)});
-    made.contains = "broadcast";
-    made.forms = {IndexedForm::kBox};
-  } else if (kind == 1) {
-    index = text.Apply("remainder", {text.Iota(0), text.Constant(size)});
-    made.contains = "broadcast";
-    made.forms = {IndexedForm::kBox};
-  } else {
-    // (i + shift) mod size
-    const int64_t shift = random->Between(1, size - 1);
-    const std::string moved = text.Apply("add", {text.Iota(0), text.Constant(shift)});
-    index = text.Apply("remainder", {moved, text.Constant(size)});
-    made.contains = "concatenation";
-    made.forms = {IndexedForm::kConcatenation};
-  }
-  index = Disguised(index, size, random, &text);
+  IndexProgram text(TypeOfIndices(random), {size});
+  // (i + shift) mod size
+  const int64_t shift = random->Between(1, size - 1);
+  const std::string moved = text.Apply("add", {text.Iota(0), text.Constant(shift)});
+  const std::string turned = text.Apply("remainder", {moved, text.Constant(size)});
+  const std::string index = Disguised(turned, size, random, &text);
   const ElementwiseAccess access = JoinIndices({index}, true, random, &text);
+  MadeClass made;
+  made.name = "rotation";
+  made.contains = "concatenation of 2";
+  made.forms = {IndexedForm::kConcatenation};
   made.text = ModuleOf(absl::StrCat("  p = s32[", size, "] parameter(0)\n"), text,
-                       GatherOf(absl::StrCat(length), access));
+                       GatherOf(absl::StrCat(size), access));
   return made;
 }
 
@@ -296,7 +234,7 @@ MadeClass MakeTable(Random* random) {
   MadeClass made;
   made.name = "table";
   made.contains = "";
-  made.forms = {IndexedForm::kBox, IndexedForm::kConcatenation, IndexedForm::kStencil};
+  made.forms = {IndexedForm::kBox, IndexedForm::kConcatenation};
   IndexProgram text("s32", {static_cast<int64_t>(values.size())});
   const std::string index = text.Add(absl::StrCat(values.size()),
                                      absl::StrCat("constant({", absl::StrJoin(values, ", "), "})"));
@@ -307,30 +245,28 @@ MadeClass MakeTable(Random* random) {
 }
 
 MadeClass MakeScatter(Random* random) {
-  // Steps of any size and sign, diagonals, into a parameter or an array of one value.
+  // Steps of any size and sign, into a parameter or an array of one value.
   const auto rank = static_cast<int>(random->Between(1, 2));
   std::vector<int64_t> updates;
   std::vector<int64_t> sizes;
   std::vector<int64_t> starts;
   std::vector<int64_t> steps;
-  const bool is_diagonal = rank == 2 && random->OneIn(3);
-  const int64_t common = random->Between(2, 4);
   for (int i = 0; i < rank; ++i) {
-    const int64_t count = is_diagonal ? common : random->Between(2, 4);
-    const int64_t step = is_diagonal ? 1 : random->Between(1, 3);
+    const int64_t count = random->Between(2, 4);
+    const int64_t step = random->Between(1, 3);
     const int64_t start = random->Between(0, 2);
     const bool is_reversed = random->OneIn(3);
     sizes.push_back(start + step * (count - 1) + 1 + random->Between(0, 2));
     starts.push_back(is_reversed ? start + step * (count - 1) : start);
     steps.push_back(is_reversed ? -step : step);
-    if (i == 0 || !is_diagonal) updates.push_back(count);
+    updates.push_back(count);
   }
   IndexProgram text(random->OneIn(2) ? "s32" : "s64", updates);
   std::vector<std::string> indices;
-  const bool is_transposed = rank == 2 && !is_diagonal && random->OneIn(2);
+  const bool is_transposed = rank == 2 && random->OneIn(2);
   for (int i = 0; i < rank; ++i) {
     std::vector<int64_t> along(updates.size(), 0);
-    along[is_diagonal ? 0 : is_transposed ? 1 - i : i] = steps[i];
+    along[is_transposed ? 1 - i : i] = steps[i];
     if (is_transposed) {
       // The counts are those of the other dimension.
       const int64_t count = updates[1 - i];
@@ -345,10 +281,9 @@ MadeClass MakeScatter(Random* random) {
   const std::string shape = absl::StrJoin(sizes, ",");
   const std::string combiner =
       std::vector<std::string>{"put", "add", "max", "two"}[random->Between(0, 3)];
-  const bool is_of_one_value = random->OneIn(3);
+  const bool is_pad = random->OneIn(3);
   std::string operand = "p";
-  if (is_of_one_value) operand = text.AddOf("s32", shape, "broadcast(f), dimensions={}");
-  const bool is_pad = is_of_one_value && !is_diagonal;
+  if (is_pad) operand = text.AddOf("s32", shape, "broadcast(f), dimensions={}");
   MadeClass made;
   made.name = combiner == "put" ? "update" : "accumulation";
   made.contains = is_pad              ? "pad"
@@ -523,9 +458,8 @@ MadeAccess MakeAccess(uint64_t seed, bool is_scatter) {
 
 MadeClass MakeClass(uint64_t seed) {
   using Maker = MadeClass (*)(Random*);
-  static constexpr Maker kMakers[] = {MakeStencil,    MakePad,   MakeConcatenation,
-                                      MakeRepetition, MakeTable, MakeScatter,
-                                      MakeScatter,    MakeBatch, MakeStart};
+  static constexpr Maker kMakers[] = {MakeStencil, MakeConcatenation, MakeRotation, MakeTable,
+                                      MakeScatter, MakeScatter,       MakeBatch,    MakeStart};
   Random random(seed);
   return kMakers[seed % std::size(kMakers)](&random);
 }

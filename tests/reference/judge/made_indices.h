@@ -22,14 +22,15 @@ struct MadeAccess {
 
 MadeAccess MakeAccess(uint64_t seed, bool is_scatter);
 
-// A module whose root is of one of the classes of indexing syntax: windows, pads, concatenations,
-// repetitions, tables, scatters, batches, dynamic starts.
+// A module whose root is of one of the classes of indexing syntax: windows, concatenations, rotations,
+// tables, scatters, batches, dynamic starts.
 struct MadeClass {
   std::string text;
   std::string name;                // the class
   std::string contains;            // what its name has to contain
   std::vector<IndexedForm> forms;  // one of which it has to have
   bool is_in_bounds = true;
+  bool stays = false;  // there is no other operation for it
 };
 
 // Consecutive seeds give all classes in turn.

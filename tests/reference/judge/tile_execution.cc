@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "llvm/ADT/STLExtras.h"
 #include "tests/testing/random.h"
+#include "xla_indexing/gpu/machine/element_work.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
@@ -307,7 +308,8 @@ class TileRun {
         indices_(graph.space().num_dims(), 0),
         states_(graph.nodes().size()),
         executions_(graph.nodes().size(), 0),
-        elements_(graph.nodes().size(), 0) {
+        elements_(graph.nodes().size(), 0),
+        requests_(graph.nodes().size()) {
     for (const TiledComputation::Read& read : tiled.reads()) {
       if (tiled.tiles()[read.tile].indexing.IsExact()) continue;
       read_more_or_less_.insert({read.instruction, read.leaf});
@@ -332,7 +334,10 @@ class TileRun {
   absl::Status RunRegion(int region);
   absl::Status RunSteps(int region);
   absl::Status Begin(int node);
-  void Accumulate(int node);
+  absl::Status Accumulate(int node);
+  // The steps of an element in the present tiles, from what the graph says of them.
+  absl::StatusOr<std::vector<ContractionStep>> StepsHere(const TileNode& node,
+                                                         int64_t position) const;
   absl::Status Finish(int node);
   absl::Status Store(int node);
   absl::Status EndProgram();
@@ -343,7 +348,11 @@ class TileRun {
   absl::StatusOr<bool> IsRead(int node, const std::vector<int64_t>& runtimes);
   absl::StatusOr<std::vector<int64_t>> ElementsOf(const TileNode& node,
                                                   const std::vector<int64_t>& runtimes) const;
+  // Adds the requests of the warps of a program for a node's tile.
+  absl::Status AddRequests(int node, const std::vector<int64_t>& runtimes);
   std::optional<uint64_t> NumberOf(const TileNode& node, const ElementRead& read);
+  // Whether a node is read where there is some index of a loop within its region, or some other number.
+  bool IsReadForSome(const TileNode& node) const;
   // Whether everything in an exact load was read.
   absl::Status CheckUse(int node) const;
   absl::Status CheckCounts() const;
@@ -366,6 +375,12 @@ class TileRun {
   // How often each node was executed, and with how many elements in all.
   std::vector<int64_t> executions_;
   std::vector<int64_t> elements_;
+  // The sectors and lines of the requests for each node's tiles.
+  struct Requests {
+    int64_t sectors = 0;
+    int64_t lines = 0;
+  };
+  std::vector<Requests> requests_;
   // By node and runtime variables: the indices of the regions around at which it is read.
   std::map<std::pair<int, std::vector<int64_t>>, std::set<std::vector<int64_t>>> where_read_;
 };
@@ -472,6 +487,74 @@ absl::Status TileRun::Begin(int node) {
   elements_[node] += static_cast<int64_t>(elements->size());
   const bool is_load = graph_.nodes()[node].instruction->opcode() == HloOpcode::kParameter;
   if (is_load) loaded_here_[node].insert(elements->begin(), elements->end());
+  return AddRequests(node, *runtimes);
+}
+
+// Small, so that tiles of the reference's arrays have several requests, sectors and lines.
+const TileCostOptions& SmallRequests() {
+  static const TileCostOptions* const kOptions = [] {
+    auto* options = new TileCostOptions();
+    options->num_threads = 64;
+    options->sector_bytes = 16;
+    options->line_bytes = 64;
+    return options;
+  }();
+  return *kOptions;
+}
+
+absl::Status TileRun::AddRequests(int number, const std::vector<int64_t>& runtimes) {
+  const TileNode& node = graph_.nodes()[number];
+  const MaskedTile& tile = graph_.tile(node);
+  const TileCostOptions& options = SmallRequests();
+  const Shape& shape = node.instruction->shape().Leaf(node.leaf);
+  const auto offsets = tile.offsets.Evaluate(indices_, runtimes);
+  if (!offsets.ok()) return offsets.status();
+  const auto moved = tile.runtime_offsets.Evaluate(indices_, runtimes);
+  if (!moved.ok()) return moved.status();
+  int64_t total = 1;
+  for (const int64_t size : tile.sizes) total *= size;
+  std::vector<int64_t> order;  // of the dimensions of several elements, the fastest first
+  for (const int64_t dim : shape.LayoutOrRowMajor().minor_to_major) {
+    if (tile.sizes[dim] > 1) order.push_back(dim);
+  }
+  const int64_t bits = std::max<int64_t>(StorageBitWidth(shape.element_type()), 1);
+  int64_t width = 1;
+  if (!order.empty() && tile.strides[order[0]] == 1) {
+    for (int64_t next = 2; next * bits <= 8 * options.vector_bytes; next *= 2) {
+      const bool divides =
+          tile.sizes[order[0]] % next == 0 && shape.dimension(order[0]) % next == 0;
+      if (!divides || total < next * options.num_threads) break;
+      width = next;
+    }
+  }
+  std::map<int64_t, std::pair<std::set<int64_t>, std::set<int64_t>>> by_request;
+  ForEachIndex(tile.sizes, [&](const Index& step) {
+    int64_t place = 0;
+    int64_t places = 1;
+    for (const int64_t dim : order) {
+      place += step[dim] * places;
+      places *= tile.sizes[dim];
+    }
+    int64_t element = 0;
+    int64_t elements = 1;
+    for (const int64_t dim : shape.LayoutOrRowMajor().minor_to_major) {
+      const int64_t index = (*offsets)[dim] + step[dim] * tile.strides[dim];
+      if (!tile.bounds[dim].Contains(index)) return;
+      if (!tile.moved_bounds[dim].Contains(index - (*moved)[dim])) return;
+      element += index * elements;
+      elements *= shape.dimension(dim);
+    }
+    // The warps of a program ask one after the other, round by round.
+    auto& [sectors, lines] = by_request[place / width / options.warp_size];
+    for (int64_t bit = element * bits; bit < (element + 1) * bits; ++bit) {
+      sectors.insert(bit / 8 / options.sector_bytes);
+      lines.insert(bit / 8 / options.line_bytes);
+    }
+  });
+  for (const auto& [request, touched] : by_request) {
+    requests_[number].sectors += static_cast<int64_t>(touched.first.size());
+    requests_[number].lines += static_cast<int64_t>(touched.second.size());
+  }
   return absl::OkStatus();
 }
 
@@ -485,6 +568,21 @@ absl::Status TileRun::CheckUse(int number) const {
   return absl::InternalError(absl::StrCat(Where(node), ": of ", state.numbers.size(),
                                           " elements of an exact load before, ", state.used.size(),
                                           " were read"));
+}
+
+bool TileRun::IsReadForSome(const TileNode& node) const {
+  std::set<int> around;
+  for (int region = node.region; region >= 0; region = graph_.regions()[region].parent) {
+    around.insert(graph_.regions()[region].dims.begin(), graph_.regions()[region].dims.end());
+  }
+  const IndexingMap& domain = graph_.domains()[node.domains[0]];
+  return domain.num_ranges() > 0 ||
+         llvm::any_of(domain.constraints(), [&](const Constraint& constraint) {
+           for (int dim = 0; dim < domain.num_dims(); ++dim) {
+             if (constraint.expr.isFunctionOfDim(dim) && !around.contains(dim)) return true;
+           }
+           return false;
+         });
 }
 
 absl::Status TileRun::CheckCounts() const {
@@ -516,7 +614,29 @@ absl::Status TileRun::CheckCounts() const {
     stores += executions_[store.node];
     add_bytes(store.node);
   }
-  const TileCost cost = graph_.Cost();
+  const TileCost cost = graph_.Cost(SmallRequests());
+  for (const TileAccess& access : cost.accesses) {
+    const TileNode& node = graph_.nodes()[access.node];
+    const Requests& counted = requests_[access.node];
+    const bool may_be_bounds =
+        !graph_.tile(node).runtimes.empty() || node.domains.size() > 1 || IsReadForSome(node);
+    const bool is_right = access.sectors.Contains(counted.sectors) &&
+                          access.lines.Contains(counted.lines) &&
+                          (may_be_bounds || access.sectors.IsPoint());
+    if (is_right) continue;
+    return absl::InternalError(absl::StrCat(
+        node.instruction->name(), ": ", counted.sectors, " sectors and ", counted.lines,
+        " lines, not ", access.sectors.ToString(), " and ", access.lines.ToString()));
+  }
+  int64_t computed = 0;
+  for (size_t i = 0; i < graph_.nodes().size(); ++i) {
+    const TileNode& node = graph_.nodes()[i];
+    if (!WorkPerElement(*node.instruction, node.leaf).IsNone()) computed += elements_[i];
+  }
+  if (has_runtimes ? computed > cost.elements : computed != cost.elements) {
+    return absl::InternalError(
+        absl::StrCat(computed, " elements are computed, not ", cost.elements));
+  }
   const bool are_equal =
       loads == cost.num_loads && stores == cost.num_stores && bytes == cost.moved_bytes;
   const bool are_within =
@@ -527,16 +647,57 @@ absl::Status TileRun::CheckCounts() const {
       cost.num_stores, " and ", cost.moved_bytes, cost.is_exact ? ", exactly" : " at most"));
 }
 
-void TileRun::Accumulate(int number) {
+absl::StatusOr<std::vector<ContractionStep>> TileRun::StepsHere(const TileNode& node,
+                                                                int64_t position) const {
+  std::vector<ContractionStep> steps;
+  if (!HasSteps(*node.instruction)) return steps;
+  std::vector<int64_t> begins;
+  std::vector<int64_t> sizes;
+  for (const int dim : node.combined_dims) {
+    begins.push_back(dim < 0 ? 0 : indices_[dim] * graph_.sizes()[dim]);
+    sizes.push_back(
+        dim < 0 ? 1
+                : std::min(graph_.sizes()[dim], graph_.space().dims()[dim].size - begins.back()));
+  }
+  const Index element = IndexAt(node.array->shape.dimensions(), position);
+  absl::Status status = absl::OkStatus();
+  ForEachIndex(sizes, [&](const Index& step) {
+    std::vector<int64_t> point(element.begin(), element.end());
+    for (size_t i = 0; i < step.size(); ++i) point.push_back(begins[i] + step[i]);
+    std::vector<ElementRead> reads;
+    int64_t num_operands = 0;
+    for (int64_t operand = 0; operand < node.instruction->operand_count(); ++operand) {
+      num_operands += IsOfSteps(*node.instruction, operand) ? 1 : 0;
+    }
+    for (const IndexingEntry& entry : *node.reads) {
+      if (entry.output_leaf != node.leaf || !IsOfSteps(*node.instruction, entry.operand)) continue;
+      const Shape& shape = node.instruction->operand(entry.operand)->shape();
+      for (const OperandIndexing& indexing : entry.indexing) {
+        const absl::StatusOr<bool> is_read = indexing.map().Contains(point, {});
+        if (!is_read.ok()) status = is_read.status();
+        if (!is_read.ok() || !*is_read) continue;
+        const auto index = indexing.map().Evaluate(point, {});
+        if (!index.ok()) status = index.status();
+        if (!index.ok()) continue;
+        reads.push_back({entry.operand, 0,
+                         PositionOf(shape.dimensions(), Index(index->begin(), index->end()))});
+      }
+    }
+    // What meets padding is not read.
+    if (static_cast<int64_t>(reads.size()) < num_operands) reads.clear();
+    steps.push_back({{point.begin() + static_cast<ptrdiff_t>(element.size()), point.end()}, reads});
+  });
+  if (!status.ok()) return status;
+  return steps;
+}
+
+absl::Status TileRun::Accumulate(int number) {
   const TileNode& node = graph_.nodes()[number];
   State& state = states_[number];
   for (const auto& [position, unused] : state.numbers) {
-    for (const ContractionStep& step : computation_.Steps(*node.instruction, node.leaf, position)) {
-      bool is_here = true;
-      for (const auto [dim, value] : llvm::zip(node.combined_dims, step.loops)) {
-        is_here = is_here && (dim < 0 || value / graph_.sizes()[dim] == indices_[dim]);
-      }
-      if (!is_here) continue;
+    const absl::StatusOr<std::vector<ContractionStep>> steps = StepsHere(node, position);
+    if (!steps.ok()) return steps.status();
+    for (const ContractionStep& step : *steps) {
       uint64_t product = 1;
       bool is_known = true;
       for (const ElementRead& read : step.reads) {
@@ -555,6 +716,7 @@ void TileRun::Accumulate(int number) {
       state.sums[-1 - position] += NumberedComputation::OfRead(read, *value);
     }
   }
+  return absl::OkStatus();
 }
 
 absl::Status TileRun::Finish(int number) {
@@ -668,13 +830,16 @@ absl::Status TileRun::RunSteps(int region) {
     if (node.loop < 0) {
       absl::Status status = Begin(step.index);
       if (!status.ok()) return status;
-      Accumulate(step.index);
+      status = Accumulate(step.index);
+      if (!status.ok()) return status;
     }
     absl::Status status = Finish(step.index);
     if (!status.ok()) return status;
   }
   if (IsInnermost(region)) {
-    for (const int node : graph_.regions()[region].accumulators) Accumulate(node);
+    for (const int node : graph_.regions()[region].accumulators) {
+      if (absl::Status status = Accumulate(node); !status.ok()) return status;
+    }
   }
   return absl::OkStatus();
 }

@@ -83,9 +83,9 @@ class NumberedComputation {
 //   - a load that is exact has nothing else, and everything in it is read before it is loaded anew;
 //   - a load of something that is read through exact maps happens in no program that needs none of it,
 //     but where a value that is known when the program runs is not the same in all of a tile;
-//   - loads, stores, elements and bytes are as many as the graph says, and no more where that says that
-//     they depend on values that are known when the program runs, or were not counted. The latter is an
-//     error.
+//   - loads, stores, elements, bytes, and the sectors and lines of loads and stores are as many as the graph
+//     says, and no more where that says that they depend on values that are known when the program runs, or
+//     were not counted. The latter is an error.
 absl::Status ExecuteTiles(const NumberedComputation& computation, const HloInstruction& root,
                           const TiledComputation& tiled, const TileGraph& graph);
 

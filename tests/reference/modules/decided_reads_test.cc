@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -78,7 +79,16 @@ class MaskedProgram {
         "sum {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT c = "
         "s32[] add(a, b)\n}\n",
         "replaced {\n  a = pred[] parameter(0)\n  ROOT b = pred[] parameter(1)\n}\n"
-        "replaced_s32 {\n  a = s32[] parameter(0)\n  ROOT b = s32[] parameter(1)\n}\n",
+        "replaced_s32 {\n  a = s32[] parameter(0)\n  ROOT b = s32[] parameter(1)\n}\n"
+        "less {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  c = s32[] parameter(2)\n"
+        "  d = s32[] parameter(3)\n  ROOT e = pred[] compare(a, b), direction=LT\n}\n"
+        "greatest {\n  a = s32[] parameter(0)\n  i = s32[] parameter(1)\n  b = s32[] parameter(2)\n"
+        "  k = s32[] parameter(3)\n  more = pred[] compare(a, b), direction=GT\n"
+        "  same = pred[] compare(a, b), direction=EQ\n  first = pred[] compare(i, k), "
+        "direction=LT\n"
+        "  both = pred[] and(same, first)\n  is_a = pred[] or(more, both)\n"
+        "  value = s32[] select(is_a, a, b)\n  at = s32[] select(is_a, i, k)\n"
+        "  ROOT t = (s32[], s32[]) tuple(value, at)\n}\n",
         chosen, loop, "ENTRY e {\n", absl::StrJoin(parameters_, ""), lines_, "  ROOT r = ", root,
         "\n}\n");
   }
@@ -167,7 +177,7 @@ class MaskedProgram {
   }
 
   std::string Mask(int depth) {
-    const int64_t kind = random_.Between(0, depth > 0 ? 13 : 4);
+    const int64_t kind = random_.Between(0, depth > 0 ? 16 : 4);
     switch (kind) {
       case 0:
       case 1:
@@ -208,6 +218,23 @@ class MaskedProgram {
             Line(Shape("s32"), absl::StrCat("and(", bits, ", ", Number(1, 1), ")"));
         return Compare(bit, Number(0, 1));
       }
+      case 13:
+        return Compare(Sorted(Mask(depth - 1)), Number(0, 2));
+      case 14:
+        return Compare(Greatest(Mask(depth - 1)), random_.OneIn(2) ? Index() : Number(0, 2));
+      case 15: {
+        // How many rows have the same bit.
+        const std::string bits = Line(Shape("s32"), absl::StrCat("convert(", Mask(depth - 1), ")"));
+        const std::string alike =
+            Line(absl::Substitute("s32[$0,$0]", rows_),
+                 absl::Substitute("dot($0, $0), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+                                  bits));
+        return Compare(
+            Line(Shape("s32"),
+                 absl::Substitute("dot($0, $1), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+                                  alike, bits)),
+            Number(0, 3));
+      }
       case 12:
         return Scattered("pred", "replaced", Mask(depth - 1),
                          Line("pred[2]", random_.OneIn(2) ? "constant({1,0})" : "constant({0,0})"));
@@ -220,6 +247,32 @@ class MaskedProgram {
                                                 ", ", at, ", zero)"));
       }
     }
+  }
+  // A mask sorted along a dimension of more than one element, or where its elements come from.
+  std::string Sorted(const std::string& mask) {
+    if (rows_ == 1 && columns_ == 1) return Index();
+    const int64_t dim = rows_ == 1 ? 1 : columns_ == 1 ? 0 : random_.Between(0, 1);
+    const std::string keys = Line(Shape("s32"), absl::StrCat("convert(", mask, ")"));
+    const std::string index = Line(Shape("s32"), absl::StrCat("iota(), iota_dimension=", dim));
+    const std::string sorted =
+        Line(absl::Substitute("($0, $0)", Shape("s32")),
+             absl::Substitute("sort($0, $1), dimensions={$2}, is_stable=$3, to_apply=less", keys,
+                              index, dim, random_.OneIn(4) ? "false" : "true"));
+    return Line(Shape("s32"),
+                absl::Substitute("get-tuple-element($0), index=$1", sorted, random_.Between(0, 1)));
+  }
+  // The greatest element of each row, or where the first such is.
+  std::string Greatest(const std::string& mask) {
+    const std::string keys = Line(Shape("s32"), absl::StrCat("convert(", mask, ")"));
+    const std::string index = Line(Shape("s32"), "iota(), iota_dimension=1");
+    const std::string greatest =
+        Line(absl::Substitute("(s32[$0], s32[$0])", rows_),
+             absl::Substitute("reduce($0, $1, zero, zero), dimensions={1}, to_apply=greatest", keys,
+                              index));
+    const std::string rows =
+        Line(absl::Substitute("s32[$0]", rows_),
+             absl::Substitute("get-tuple-element($0), index=$1", greatest, random_.Between(0, 1)));
+    return Line(Shape("s32"), absl::StrCat("broadcast(", rows, "), dimensions={0}"));
   }
   // Two elements of an array replaced, at places that the module fixes; outside now and then.
   std::string Scattered(const char* type, const char* combiner, const std::string& array,
@@ -295,6 +348,30 @@ struct Counts {
   int64_t exact = 0;
 };
 
+// The pairs but for those that maps leave out by conditions on elements of arrays of data, as far as the values of
+// these decide so.
+absl::StatusOr<Relation> WithoutDecided(const Relation& truth, const Relation& decided_by_data,
+                                        const OperandIndexingSet& maps, const MapEnds& ends,
+                                        const Devices& devices) {
+  const auto is_of_array = [](const OperandIndexing& map) {
+    return std::any_of(map.bindings().begin(), map.bindings().end(),
+                       [](const auto& binding) { return binding.shape().rank() > 0; });
+  };
+  if (std::none_of(maps.begin(), maps.end(), is_of_array)) return truth;
+  Relation read = decided_by_data;
+  for (const OperandIndexing& map : maps) {
+    absl::StatusOr<Relation> pairs = RelationOf(map, ends, devices);
+    if (!pairs.ok()) return pairs.status();
+    read.insert(read.end(), pairs->begin(), pairs->end());
+  }
+  std::sort(read.begin(), read.end());
+  Relation kept;
+  std::copy_if(truth.begin(), truth.end(), std::back_inserter(kept), [&](const auto& pair) {
+    return std::binary_search(read.begin(), read.end(), pair);
+  });
+  return kept;
+}
+
 absl::Status CheckProgram(const std::string& text, uint64_t seed, mlir::MLIRContext* context,
                           Counts* counts) {
   const auto module = ParseAndVerifyModule(text);
@@ -308,6 +385,10 @@ absl::Status CheckProgram(const std::string& text, uint64_t seed, mlir::MLIRCont
   absl::StatusOr<Dependence> truth =
       DependenceOfComputation(entry, Pointers(arguments), seed, decides);
   if (!truth.ok()) return truth.status();
+  decides.data_decides = true;
+  const absl::StatusOr<Dependence> by_data =
+      DependenceOfComputation(entry, Pointers(arguments), seed, decides);
+  if (!by_data.ok()) return by_data.status();
   // What scalars change is said by conditions on them as well.
   const auto is_scalar = [&](int64_t operand) {
     return entry.parameter(operand)->shape().rank() == 0;
@@ -325,9 +406,24 @@ absl::Status CheckProgram(const std::string& text, uint64_t seed, mlir::MLIRCont
       ++counts->entries;
       counts->exact += each.indexing.label().IsExact() ? 1 : 0;
     }
-    absl::Status status =
-        CheckEntries(*entries, direction, *truth, entry.root_instruction()->shape(),
-                     entry.parameters(), *execution);
+    Dependence left = *truth;
+    const bool forward = direction == Direction::kInputToOutput;
+    for (const IndexingEntry& each : *entries) {
+      const reference::LeafPair pair = {each.output_leaf, each.operand, each.operand_leaf};
+      const xla_indexing::Shape& output = entry.root_instruction()->shape().Leaf(pair.output_leaf);
+      const xla_indexing::Shape& operand =
+          entry.parameter(pair.operand)->shape().Leaf(pair.operand_leaf);
+      const auto turned = [&](const Relation& relation) {
+        return forward ? Converse(relation) : relation;
+      };
+      const absl::StatusOr<Relation> kept =
+          WithoutDecided(turned(truth->at(pair)), turned(by_data->at(pair)), each.indexing,
+                         forward ? MapEnds{operand, output} : MapEnds{output, operand}, *execution);
+      if (!kept.ok()) return kept.status();
+      left[pair] = turned(*kept);
+    }
+    absl::Status status = CheckEntries(*entries, direction, left, entry.root_instruction()->shape(),
+                                       entry.parameters(), *execution);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

@@ -1,10 +1,11 @@
-// A module that is fused computes what it did: on random modules, every element of the result has the
+// A module that is fused, and has the copies that XLA would make, computes what it did: on random modules, every element of the result has the
 // value, and depends on the elements of the parameters, that it has in the module as it was.
 #include "xla_indexing/gpu/fusing/fuse_like_xla.h"
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -14,6 +15,7 @@
 #include "tests/reference/judge/dependence.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/random/random_hlo.h"
+#include "xla_indexing/gpu/fusing/copy_like_xla.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/text/parser.h"
 #include "xla_indexing/hlo/types/element_type.h"
@@ -49,8 +51,11 @@ void ExpectSameValues(const Value& a, const Value& b) {
 void CheckFused(const std::string& text, uint64_t seed, int64_t* checked, int64_t* fusions) {
   const auto module = ParseAndVerifyModule(text);
   ASSERT_TRUE(module.ok()) << module.status();
-  const auto fused = FuseLikeXla(**module);
+  auto fused = FuseLikeXla(**module);
   ASSERT_TRUE(fused.ok()) << fused.status() << "\n" << text;
+  auto copied = CopyLikeXla(**fused);
+  ASSERT_TRUE(copied.ok()) << copied.status() << "\n" << text;
+  *fused = std::move(copied->module);
   const std::string fused_text = (*fused)->ToString();
   const auto again = ParseAndVerifyModule(fused_text);
   ASSERT_TRUE(again.ok()) << again.status() << "\n" << fused_text;

@@ -141,7 +141,8 @@ TEST_P(KnownArraysTest, AgreeWithExecution) {
                                           HloOpcode::kSubtract,     HloOpcode::kTranspose,
                                           HloOpcode::kWhile,        HloOpcode::kConditional,
                                           HloOpcode::kClamp,        HloOpcode::kRemainder,
-                                          HloOpcode::kDivide};
+                                          HloOpcode::kDivide,       HloOpcode::kSort,
+                                          HloOpcode::kDot};
   const int count = Cases(500);
   ArrayCounts counts;
   std::unique_ptr<mlir::MLIRContext> context;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/functional/function_ref.h"
@@ -72,17 +73,31 @@ Array Dot(const HloInstruction& instruction, Operands operands) {
       OtherDimensions(rhs.rank(), numbers.rhs_batch_dims, numbers.rhs_contracting_dims);
 
   Array result(instruction.shape());
-  ForEachProduct(result, 0, operands, numbers, lhs_free, rhs_free,
-                 [&](const Index& index, const Index& in_lhs, const Index& in_rhs) {
-                   SourceSet& sources = result.at(index).sources;
-                   const Element& a = lhs.at(in_lhs);
-                   const Element& b = rhs.at(in_rhs);
-                   const auto is_zero = [](const Element& factor) {
-                     return factor.is_fixed && !factor.is_scalar && factor.value == Integer(0);
-                   };
-                   if (!is_zero(b)) sources.AddAll(a.sources);
-                   if (!is_zero(a)) sources.AddAll(b.sources);
-                 });
+  const ElementType type = result.shape().element_type();
+  const bool is_of_integers = IsIntegral(type) && instruction.opcode() == HloOpcode::kDot;
+  for (Element& element : result.elements()) {
+    if (is_of_integers) element.value = 0;
+  }
+  ForEachProduct(
+      result, 0, operands, numbers, lhs_free, rhs_free,
+      [&](const Index& index, const Index& in_lhs, const Index& in_rhs) {
+        SourceSet& sources = result.at(index).sources;
+        std::optional<Integer>& sum = result.at(index).value;
+        const std::optional<Integer> factors[] = {lhs.at(in_lhs).value, rhs.at(in_rhs).value};
+        if (sum && factors[0] && factors[1]) {
+          sum = WrapInteger(type,
+                            *sum + WrapInteger(type, *factors[0]) * WrapInteger(type, *factors[1]));
+        } else {
+          sum.reset();
+        }
+        const Element& a = lhs.at(in_lhs);
+        const Element& b = rhs.at(in_rhs);
+        const auto is_zero = [](const Element& factor) {
+          return factor.is_fixed && !factor.is_scalar && factor.value == Integer(0);
+        };
+        if (!is_zero(b)) sources.AddAll(a.sources);
+        if (!is_zero(a)) sources.AddAll(b.sources);
+      });
   return result;
 }
 
@@ -192,6 +207,7 @@ const HloInstruction* CombinerOf(const HloInstruction& reduce) {
   }
 }
 
+// In row-major order of the elements:
 // result[kept] = fold of operand[kept, reduced] over all reduced indices, beginning with the inits.
 // The first half of the operands are the inputs.
 Value Reduce(const HloInstruction& instruction, Operands operands) {
@@ -218,7 +234,21 @@ Value Reduce(const HloInstruction& instruction, Operands operands) {
                                   });
                                 });
   const HloInstruction* combiner = CombinerOf(instruction);
-  if (combiner == nullptr) return result;
+  if (combiner == nullptr) {
+    ForEachIndex(result.front().sizes(), [&](const Index& index) {
+      std::vector<std::optional<Integer>> values;
+      for (const Value* init : operands.subspan(inputs.size())) {
+        values.push_back(init->front().elements()[0].value);
+      }
+      for_each_input(index, [&](const Index& read) {
+        for (const Value* input : inputs) values.push_back(input->front().at(read).value);
+        values = ScalarResults(*instruction.to_apply(), values);
+      });
+      for (size_t leaf = 0; leaf < result.size(); ++leaf)
+        result[leaf].at(index).value = values[leaf];
+    });
+    return result;
+  }
   Array& array = result.front();
   ForEachIndex(array.sizes(), [&](const Index& index) {
     std::optional<Integer> value = operands[1]->front().elements()[0].value;

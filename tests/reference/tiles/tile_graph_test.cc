@@ -1,10 +1,12 @@
 // Graphs of tiles, executed: every program, every loop, masks and all.
 #include "xla_indexing/tiling/kernel/tile_graph.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -137,6 +139,44 @@ TEST(TileGraphExecutionTest, RandomFusionsHaveTheValuesOfTheUntiledComputation) 
               static_cast<long long>(tally.modules), static_cast<long long>(tally.tried),
               static_cast<long long>(tally.made), static_cast<long long>(tally.exact));
   EXPECT_GT(tally.made, tally.tried / 2);
+}
+
+// Transposes of arrays of up to three dimensions in all layouts of the operand and the result, by all tiles
+// of up to 8 elements in each dimension: sectors and lines of loads and stores.
+TEST(TileGraphExecutionTest, SectorsAreThoseOfAllLayoutsAndTiles) {
+  Tally tally;
+  uint64_t number = 0;
+  CasesInTurn cases;
+  for (const std::vector<int64_t>& sizes :
+       std::vector<std::vector<int64_t>>{{40}, {9, 16}, {12, 5}, {3, 8, 5}, {2, 4, 12}}) {
+    const auto rank = static_cast<int64_t>(sizes.size());
+    std::vector<int64_t> of_operand(rank);
+    std::iota(of_operand.begin(), of_operand.end(), 0);
+    do {
+      std::vector<int64_t> of_result(rank);
+      std::iota(of_result.begin(), of_result.end(), 0);
+      do {
+        const std::string type = number % 3 == 0 ? "u8" : number % 3 == 1 ? "f32" : "f64";
+        const std::string text = absl::StrCat(
+            "ENTRY e { p = ", type, "[", absl::StrJoin(sizes, ","), "]{",
+            absl::StrJoin(of_operand, ","), "} parameter(0)\n ROOT r = ", type, "[",
+            absl::StrJoin(sizes, ","), "]{", absl::StrJoin(of_result, ","), "} negate(p) }");
+        std::vector<Tiling> tilings;
+        const int64_t last = int64_t{1} << (3 * rank);
+        for (int64_t tile = 0; tile < last; ++tile) {
+          ++number;
+          if (!cases.IsNextTried()) continue;
+          Tiling& tiling = tilings.emplace_back();
+          for (int64_t i = 0; i < rank; ++i) tiling.sizes.push_back((tile >> (3 * i)) % 8 + 1);
+        }
+        const auto all = [&](const TilingSpace&) { return tilings; };
+        CheckModule(text, number, all, &tally);
+      } while (std::next_permutation(of_result.begin(), of_result.end()));
+    } while (std::next_permutation(of_operand.begin(), of_operand.end()));
+  }
+  std::printf("%lld tilings, %lld made\n", static_cast<long long>(tally.tried),
+              static_cast<long long>(tally.made));
+  EXPECT_EQ(tally.made, tally.tried);
 }
 
 // --- Arrays of rows that are put together ---

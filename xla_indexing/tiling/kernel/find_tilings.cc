@@ -1,8 +1,11 @@
 // The search for tilings (TiledComputation::FindTilings).
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <limits>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -15,16 +18,22 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/bit.h"
 #include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/gpu/machine/machine.h"
+#include "xla_indexing/tiling/kernel/tile_cost.h"
+#include "xla_indexing/tiling/kernel/tile_meter.h"
 #include "xla_indexing/tiling/kernel/tiled_computation.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::CeilDiv;
 using internal::Int128;
 using internal::kInt64Max;
+using internal::TileMeter;
 
-// Divisors of n and powers of two up to n, ascending; n itself is among them.
-std::vector<int64_t> CandidatesOf(int64_t n) {
+// Divisors of n and powers of two up to n that the options allow, ascending; n itself is among them where
+// none would be left. With powers of two alone, the first that is no less than n stands for n.
+std::vector<int64_t> CandidatesOf(int64_t n, const TilingSearchOptions& options, size_t dim) {
   std::set<int64_t> candidates;
   for (int64_t power = 1; power <= n; power *= 2) {
     candidates.insert(power);
@@ -37,21 +46,48 @@ std::vector<int64_t> CandidatesOf(int64_t n) {
     candidates.insert(d);
     candidates.insert(n / d);
   }
-  return {candidates.begin(), candidates.end()};
+  const int64_t multiple =
+      dim < options.multiples.size() ? std::max<int64_t>(options.multiples[dim], 1) : 1;
+  const auto is_power = [](int64_t size) { return (size & (size - 1)) == 0; };
+  std::vector<int64_t> allowed;
+  for (const int64_t size : candidates) {
+    const bool is_allowed = (!options.powers_of_two || is_power(size)) &&
+                            (!options.divisors || n % size == 0) && size % multiple == 0;
+    if (is_allowed) allowed.push_back(size);
+  }
+  // A tile may be larger than its dimension.
+  int64_t whole = n > kInt64Max - multiple ? n : CeilDiv(n, multiple) * multiple;
+  if (options.powers_of_two) {
+    whole = 1;
+    while ((whole < n || whole % multiple != 0) && whole <= kInt64Max / 2) whole *= 2;
+  }
+  if (allowed.empty() || (!options.divisors && allowed.back() < n)) allowed.push_back(whole);
+  return allowed;
 }
 
-// What is better: fewer bytes moved, where a few hundredths do not count; then fewer loops in
-// programs, which take from what runs in parallel; then fewer tiles loaded and stored, then fewer
-// bytes held.
-using Rank = std::tuple<int64_t, size_t, int64_t, int64_t>;
+// What is better: less time, where a hundredth or two do not count; then fewer sectors, likewise; then
+// fewer loops in programs, which take from what runs in parallel; then fewer tiles loaded and stored, then
+// fewer bytes held.
+using Rank = std::tuple<double, int64_t, size_t, int64_t, int64_t>;
 
-Rank RankOf(const CostedTiling& tiling) {
-  // Seven significant bits.
-  const auto moved = static_cast<uint64_t>(std::max<int64_t>(tiling.cost.moved_bytes, 0));
-  const int dropped = std::max(0, static_cast<int>(llvm::bit_width(moved)) - 7);
+// Seven significant bits.
+double Rounded(double number) {
+  int exponent = 0;
+  const double mantissa = std::frexp(number, &exponent);
+  return std::ldexp(std::floor(std::ldexp(mantissa, 7)), exponent - 7);
+}
+int64_t Rounded(int64_t number) {
+  const auto bits = static_cast<uint64_t>(std::max<int64_t>(number, 0));
+  const int dropped = std::max(0, static_cast<int>(llvm::bit_width(bits)) - 7);
+  return static_cast<int64_t>(bits >> dropped << dropped);
+}
+
+Rank RankOf(const CostedTiling& tiling, const TilingSearchOptions& options) {
   const Int128 tiles = Int128{tiling.cost.num_loads} + tiling.cost.num_stores;
-  return {static_cast<int64_t>(moved >> dropped << dropped), tiling.tiling.loops.size(),
-          static_cast<int64_t>(std::min<Int128>(tiles, kInt64Max)), tiling.cost.resident_bytes};
+  // What sectors are worth is up to a time of the caller's.
+  return {Rounded(tiling.time.microseconds), options.time ? 0 : Rounded(tiling.cost.sectors),
+          tiling.tiling.loops.size(), static_cast<int64_t>(std::min<Int128>(tiles, kInt64Max)),
+          tiling.cost.resident_bytes};
 }
 
 // Nodes of graphs that are made in one search, of large computations in fewer tries than allowed. Where
@@ -60,6 +96,9 @@ Rank RankOf(const CostedTiling& tiling) {
 constexpr int64_t kMaxNodes = int64_t{1} << 20;
 constexpr int64_t kOperandsAsNode = 8;
 constexpr int64_t kDimsOfNode = 16;
+
+// Tilings whose requests are counted, where more are not asked for.
+constexpr size_t kMaxCounted = 32;
 
 template <typename Node>
 int64_t NodesOf(absl::Span<const Node> nodes, const TilingSpace& space) {
@@ -72,9 +111,14 @@ int64_t NodesOf(absl::Span<const Node> nodes, const TilingSpace& space) {
 class Search {
  public:
   Search(const TiledComputation& computation, const TilingSearchOptions& options)
-      : computation_(computation), options_(options), space_(computation.space()) {
-    for (const TilingDimension& dim : space_.dims()) {
-      candidates_.push_back(CandidatesOf(std::max<int64_t>(dim.size, 1)));
+      : computation_(computation),
+        options_(options),
+        machine_(options.machine == nullptr ? DefaultMachine() : *options.machine),
+        cost_options_(options.cost ? *options.cost : TileCostOptions::For(machine_)),
+        meter_(cost_options_),
+        space_(computation.space()) {
+    for (const auto [i, dim] : llvm::enumerate(space_.dims())) {
+      candidates_.push_back(CandidatesOf(std::max<int64_t>(dim.size, 1), options, i));
     }
   }
 
@@ -96,8 +140,14 @@ class Search {
   Tiling TilingAt(const Point& point) const;
   bool CutsPieces(const Tiling& tiling) const;
   bool MayTry() const { return found_.num_tried < options_.max_tried && nodes_ < kMaxNodes; }
-  // The rank of a tiling that meets everything; none of others, and of what was tried before.
+  // The rank of a tiling that meets everything, with the fewest requests that its bytes take; none of
+  // others, and of what was tried before.
   std::optional<Rank> Try(const Point& point);
+  KernelTime TimeOf(const TileCost& cost) const;
+  void CountRequests(const TileGraph& graph, CostedTiling* tiling);
+  // Leaves the best `max_returned`, with their requests. With all of its requests a tiling is no better
+  // than with the fewest: so those that may be best are counted first, and no more than kMaxCounted.
+  void KeepBest();
   void TryAll();
   // Goes from a point to better neighbours until there are none.
   void Climb(Point point);
@@ -111,6 +161,9 @@ class Search {
 
   const TiledComputation& computation_;
   const TilingSearchOptions& options_;
+  const Machine& machine_;
+  const TileCostOptions cost_options_;
+  TileMeter meter_;
   const TilingSpace& space_;
   std::vector<std::vector<int64_t>> candidates_;
   absl::flat_hash_set<Point> tried_;
@@ -121,7 +174,9 @@ class Search {
 Tiling Search::TilingAt(const Point& point) const {
   Tiling tiling;
   for (size_t i = 0; i < point.at.size(); ++i) tiling.sizes.push_back(candidates_[i][point.at[i]]);
-  tiling.loops = point.loops;
+  // A dimension of one tile needs no loop.
+  llvm::copy_if(point.loops, std::back_inserter(tiling.loops),
+                [&](int dim) { return tiling.sizes[dim] < space_.dims()[dim].size; });
   return tiling;
 }
 
@@ -131,19 +186,67 @@ bool Search::CutsPieces(const Tiling& tiling) const {
   });
 }
 
+KernelTime Search::TimeOf(const TileCost& cost) const {
+  KernelTime time = xla_indexing::TimeOf(cost, machine_);
+  if (options_.time) time.microseconds = options_.time(cost);
+  // What is no number is worse than all others.
+  if (std::isnan(time.microseconds)) time.microseconds = std::numeric_limits<double>::infinity();
+  return time;
+}
+
+void Search::CountRequests(const TileGraph& graph, CostedTiling* tiling) {
+  meter_.CountRequests(graph, &tiling->cost);
+  tiling->time = TimeOf(tiling->cost);
+}
+
 std::optional<Rank> Search::Try(const Point& point) {
-  if (!MayTry() || !tried_.insert(point).second) return std::nullopt;
-  ++found_.num_tried;
+  if (!MayTry()) return std::nullopt;
   const Tiling tiling = TilingAt(point);
+  if (!tried_.insert({point.at, tiling.loops}).second) return std::nullopt;
+  ++found_.num_tried;
   if (options_.cut_at_pieces && CutsPieces(tiling)) return std::nullopt;
   const absl::StatusOr<TileGraph> graph = computation_.Instantiate(tiling);
   nodes_ += graph.ok() ? NodesOf(graph->nodes(), space_) : NodesOf(computation_.reads(), space_);
   if (!graph.ok()) return std::nullopt;
-  const TileCost cost = graph->Cost();
+  TileCost cost = meter_.MeasureWithoutRequests(*graph);
   if (cost.resident_bytes > options_.max_resident_bytes) return std::nullopt;
   if (options_.accept && !options_.accept(tiling, *graph)) return std::nullopt;
-  found_.tilings.push_back({tiling, cost});
-  return RankOf(found_.tilings.back());
+  CostedTiling& found = found_.tilings.emplace_back(CostedTiling{tiling, std::move(cost), {}});
+  // A time of the caller's need not be less with fewer requests.
+  if (options_.time) meter_.CountRequests(*graph, &found.cost);
+  found.time = TimeOf(found.cost);
+  return RankOf(found, options_);
+}
+
+void Search::KeepBest() {
+  const auto most = static_cast<size_t>(std::max<int64_t>(options_.max_returned, 0));
+  std::vector<std::pair<Rank, size_t>> order;
+  order.reserve(found_.tilings.size());
+  for (size_t i = 0; i < found_.tilings.size(); ++i)
+    order.emplace_back(RankOf(found_.tilings[i], options_), i);
+  llvm::sort(order);
+  std::set<std::pair<Rank, size_t>> counted;
+  for (const auto& [least, i] : order) {
+    // All that follow are no better than what is there.
+    const bool is_full = counted.size() >= most;
+    if (is_full &&
+        (most == 0 || std::next(counted.begin(), static_cast<ptrdiff_t>(most) - 1)->first <= least))
+      break;
+    if (is_full && counted.size() >= kMaxCounted) break;
+    CostedTiling& tiling = found_.tilings[i];
+    if (!options_.time) {
+      const absl::StatusOr<TileGraph> graph = computation_.Instantiate(tiling.tiling);
+      if (!graph.ok()) continue;
+      CountRequests(*graph, &tiling);
+    }
+    counted.emplace(RankOf(tiling, options_), i);
+  }
+  std::vector<CostedTiling> best;
+  for (const auto& [rank, i] : counted) {
+    if (best.size() == most) break;
+    best.push_back(std::move(found_.tilings[i]));
+  }
+  found_.tilings = std::move(best);
 }
 
 void Search::TryAll() {
@@ -155,12 +258,7 @@ void Search::TryAll() {
   while (true) {
     // All in the grid, or the last dimensions in loops, the last one innermost.
     for (size_t first = 0; first <= parallel.size(); ++first) {
-      point.loops.clear();
-      for (size_t i = first; i < parallel.size(); ++i) {
-        if (point.at[parallel[i]] + 1 < candidates_[parallel[i]].size()) {
-          point.loops.push_back(parallel[i]);
-        }
-      }
+      point.loops.assign(parallel.begin() + static_cast<ptrdiff_t>(first), parallel.end());
       Try(point);
     }
     size_t i = point.at.size();
@@ -268,14 +366,7 @@ TilingSearch Search::Run() {
     }
     for (const Point& start : {whole, rows, least, streamed}) Climb(start);
   }
-  std::stable_sort(
-      found_.tilings.begin(), found_.tilings.end(),
-      [](const CostedTiling& a, const CostedTiling& b) { return RankOf(a) < RankOf(b); });
-  const auto most = static_cast<size_t>(std::max<int64_t>(options_.max_returned, 0));
-  if (found_.tilings.size() > most) {
-    found_.tilings.erase(found_.tilings.begin() + static_cast<ptrdiff_t>(most),
-                         found_.tilings.end());
-  }
+  KeepBest();
   return std::move(found_);
 }
 

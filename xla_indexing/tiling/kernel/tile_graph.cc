@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallVector.h"
@@ -97,7 +99,7 @@ int64_t NumWithin(int64_t begin, int64_t size, int64_t stride, const Interval& b
 // Tiles whose elements are counted one by one.
 constexpr int64_t kMaxPartialTiles = 64;
 
-// The sum of NumWithin() over these tiles of a progress; none where there are many that are partly
+// The sum of NumWithin() over these tiles of a progress; nullopt if there are many that are partly
 // within.
 std::optional<int64_t> SumWithin(const TileStep& progress, const Interval& tiles, int64_t size,
                                  int64_t stride, const Interval& bounds) {
@@ -154,6 +156,14 @@ bool DependsOn(const std::vector<TileRuntime>& runtimes, const IndexingMap& doma
   });
 }
 
+// The bytes of an array; INT64_MAX where they do not fit, or have no bound.
+int64_t BytesOfArray(const Shape& array) {
+  const absl::StatusOr<int64_t> count = array.ElementCount();
+  const Interval bytes =
+      count.ok() ? BytesOf(Interval::Point(*count), array) : Interval::AtLeast(0);
+  return bytes.has_upper() ? bytes.upper() : kInt64Max;
+}
+
 // The steps of one count.
 constexpr int64_t kMaxStepsOfCount = int64_t{1} << 14;
 
@@ -175,6 +185,22 @@ bool operator==(const MaskedTile& a, const MaskedTile& b) {
          a.moved_bounds == b.moved_bounds && a.offsets == b.offsets &&
          a.runtime_offsets == b.runtime_offsets && a.runtimes == b.runtimes &&
          a.devices == b.devices;
+}
+
+absl::string_view NameOf(TileCombiner::Neutral neutral) {
+  switch (neutral) {
+    case TileCombiner::Neutral::kZero:
+      return "zero";
+    case TileCombiner::Neutral::kOne:
+      return "one";
+    case TileCombiner::Neutral::kLowest:
+      return "lowest";
+    case TileCombiner::Neutral::kGreatest:
+      return "greatest";
+    case TileCombiner::Neutral::kAllOnes:
+      return "all ones";
+  }
+  return "";
 }
 
 bool TileGraph::IsExact() const {
@@ -326,6 +352,7 @@ std::vector<int64_t> TileGraph::ResidentBytes() const {
         inner = std::max(inner, resident[step.index]);
         continue;
       }
+      if (step.is_accumulation) continue;
       const TileNode& node = nodes_[step.index];
       if (IsLoaded(node)) loaded = Plus(loaded, BytesOf(node));
       if (node.loop >= 0) accumulated = Plus(accumulated, BytesOf(node));
@@ -335,20 +362,25 @@ std::vector<int64_t> TileGraph::ResidentBytes() const {
   return resident;
 }
 
-TileCost TileGraph::Cost() const {
+TileCost TileGraph::MeasureMoves() const {
   TileCost cost;
   const auto add = [&](const Interval& count, int64_t* sum) {
     *sum = Plus(*sum, count.has_upper() ? count.upper() : kInt64Max);
     cost.is_exact = cost.is_exact && count.IsPoint();
   };
-  const auto add_moves = [&](const TileNode& node, int64_t* times) {
-    add(xla_indexing::BytesOf(NumElements(node), node.array->shape), &cost.moved_bytes);
-    add(NumExecutions(node), times);
+  const auto add_moves = [&](int number, bool is_store) {
+    const TileNode& node = nodes_[number];
+    TileAccess& access = cost.accesses.emplace_back();
+    access = {number, is_store, node.instruction, node.leaf};
+    add(xla_indexing::BytesOf(NumElements(node), node.array->shape), &access.bytes);
+    cost.moved_bytes = Plus(cost.moved_bytes, access.bytes);
+    access.array_bytes = BytesOfArray(node.array->shape);
+    add(NumExecutions(node), is_store ? &cost.num_stores : &cost.num_loads);
   };
-  for (const TileNode& node : nodes_) {
-    if (IsLoaded(node)) add_moves(node, &cost.num_loads);
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (IsLoaded(nodes_[i])) add_moves(static_cast<int>(i), /*is_store=*/false);
   }
-  for (const TileStore& store : stores_) add_moves(nodes_[store.node], &cost.num_stores);
+  for (const TileStore& store : stores_) add_moves(store.node, /*is_store=*/true);
   const std::vector<int64_t> resident = ResidentBytes();
   for (size_t i = 0; i < regions_.size(); ++i) {
     if (regions_[i].parent >= 0) continue;
@@ -398,6 +430,8 @@ class GraphText {
         if (step.is_region) {
           AddHeader(graph_.regions()[step.index], open.size());
           open.emplace_back(step.index, 0);
+        } else if (step.is_accumulation) {
+          AddAccumulation(region, step.index, open.size());
         } else {
           AddNode(step.index, open.size());
         }
@@ -407,6 +441,7 @@ class GraphText {
   }
 
  private:
+  const std::string& NameOfNode(int node) const { return graph_.nodes()[node].array->name; }
   const std::string& NameOfDim(int dim) const { return graph_.space().dims()[dim].name; }
   void Indent(size_t depth) { text_.append(2 * depth, ' '); }
 
@@ -417,10 +452,36 @@ class GraphText {
       absl::StrAppend(&text_, i == 0 ? " " : ", ", NameOfDim(region.dims[i]), ": ",
                       region.trip_counts[i]);
     }
-    if (!region.accumulators.empty()) {
-      absl::StrAppend(&text_, ", accumulates ", graph_.nodes()[region.accumulators[0]].array->name);
+    // Those of one contraction are leaves of one instruction.
+    const bool is_one_pass = llvm::any_of(
+        region.steps, [](const TileRegion::Step& step) { return step.is_accumulation; });
+    for (size_t i = 0; i < region.accumulators.size(); ++i) {
+      if (i > 0 && !is_one_pass) break;
+      absl::StrAppend(&text_, i == 0 ? ", accumulates " : ", ", NameOfNode(region.accumulators[i]));
     }
     text_.push_back('\n');
+  }
+
+  void AddAccumulation(const TileRegion& region, int number, size_t depth) {
+    Indent(depth);
+    absl::StrAppend(&text_, NameOfNode(number), ": ");
+    for (const TileRescale& rescale : region.rescales) {
+      if (rescale.accumulator != number || rescale.kind != TileRescale::Kind::kMaximum) continue;
+      absl::StrAppend(&text_, "multiplied by exp(", NameOfNode(rescale.by), " before - ",
+                      NameOfNode(rescale.by), "), then ");
+    }
+    text_.append("accumulates this step\n");
+  }
+
+  // What is done with an accumulator after its loop.
+  void AddDivisor(int number) {
+    const TileNode& node = graph_.nodes()[number];
+    if (node.passes_on) text_.append("; without its divisor");
+    if (node.loop < 0) return;
+    for (const TileRescale& rescale : graph_.regions()[node.loop].rescales) {
+      if (rescale.accumulator != number || rescale.kind != TileRescale::Kind::kDivisor) continue;
+      absl::StrAppend(&text_, "; divided by ", NameOfNode(rescale.by));
+    }
   }
 
   void AddNode(int number, size_t depth) {
@@ -435,6 +496,7 @@ class GraphText {
       absl::StrAppend(&text_, ", stride (", absl::StrJoin(tile.strides, ", "), ")");
     }
     AddMasks(node);
+    AddDivisor(number);
     if (tile.devices) absl::StrAppend(&text_, ", devices ", tile.devices->ToString());
     if (!node.is_exact) text_.append("; reads less than that");
     AddStores(number);

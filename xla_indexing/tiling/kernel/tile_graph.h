@@ -25,12 +25,30 @@
 //                     what one step reads, and after its last step the accumulators, the nodes of
 //                     the contraction, are complete
 //
+// In *one pass* (TiledLoops::kOnePass) several contractions share a loop of which one needs the
+// result of another: TileRegion::rescales says what keeps them right. Its body then reads what the
+// accumulators are so far, and says in its steps when each of them takes the step's values:
+//
+//   loop k0: 16, accumulates row_max, row_sum, output
+//     ..scores of this tile of keys..
+//     row_max takes its step
+//     ..exp(scores - row_max), with the maximum so far..
+//     row_sum takes its step: first row_sum *= exp(row_max before - row_max)
+//     output takes its step: first output *= exp(row_max before - row_max)
+//   output is divided by row_sum
+//
 // A node is in the outermost region whose dimensions its tile depends on, so that a tile is loaded
 // no more often than it changes. Roots that share no dimension have grids of their own.
 //
 // A contraction accumulates, over its loops and over the steps within one tile of each sequential
 // dimension, over the steps that there are: step j of tile k of a dimension of size n and tile size
 // t is k * t + j < n.
+//
+// How an element is computed is data too. TileNode::reads has, for each leaf of an operand, the maps
+// from the element's indices and the steps of the contraction to the elements that are read; the
+// steps are numbered by the dimensions of the space in TileNode::combined_dims, in this order,
+// whatever the attributes of the instruction say. TileNode::combiner says how the steps' values
+// become one, and what a masked step counts as.
 //
 // Example, r = f32[64,32] dot(a, b) over 128, sizes (16, 16, k: 32):
 //
@@ -39,6 +57,9 @@
 //       a: offset (d0 * 16, k * 32), size (16, 32)
 //       b: offset (k * 32, d1 * 16), size (32, 16)
 //     r: offset (d0 * 16, d1 * 16), size (16, 16)
+//
+// r has combined_dims {k}, combines by addition from 0 on, and reads a through
+// (d0, d1, d2) -> (d0, d2) and b through (d0, d1, d2) -> (d2, d1): d2 is the step.
 #ifndef XLA_INDEXING_TILING_KERNEL_TILE_GRAPH_H_
 #define XLA_INDEXING_TILING_KERNEL_TILE_GRAPH_H_
 
@@ -49,18 +70,26 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/gpu/machine/element_work.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/answers/indexing_entry.h"
 #include "xla_indexing/ops/answers/parts/value_function.h"
+#include "xla_indexing/tiling/kernel/tile_cost.h"
 #include "xla_indexing/tiling/kernel/tiling_space.h"
 
 namespace xla_indexing {
+
+namespace internal {
+class TileMeter;
+}  // namespace internal
 
 // A number that moves a tile and is known when the program runs: an element of an array of
 // integers.
@@ -110,7 +139,29 @@ struct TiledArray {
   std::string opcode_name;   // as it is spelled
   Shape shape;               // of the leaf
   bool is_of_tuple = false;  // the leaf is one of several
+  ElementWork work = {};
+  std::vector<int64_t> permutation = {};  // of a transpose
 };
+
+// How the values of a contraction's steps become one: by an operation in which order does not count.
+struct TileCombiner {
+  // The value v with v op x = x for all x.
+  enum class Neutral {
+    kZero,      // of sums and `or`
+    kOne,       // of products
+    kLowest,    // of maxima: -inf, or the least integer
+    kGreatest,  // of minima: inf, or the greatest integer
+    kAllOnes,   // of `and`: all bits are set
+  };
+
+  HloOpcode opcode = HloOpcode::kAdd;  // add, multiply, maximum, minimum, and, or, xor
+  Neutral neutral = Neutral::kZero;    // what a masked step counts as
+
+  friend bool operator==(const TileCombiner& a, const TileCombiner& b) = default;
+};
+
+// "zero", "one", "lowest", "greatest", "all ones".
+absl::string_view NameOf(TileCombiner::Neutral neutral);
 
 struct TileNode {
   const HloInstruction* instruction = nullptr;  // while its module lives
@@ -137,8 +188,40 @@ struct TileNode {
   int loop = -1;
   // The dimensions of the space that it combines, -1 for a loop of one step: of a contraction.
   std::vector<int> combined_dims;
+  // What one element reads: maps from the indices of the element and, for a contraction, one more
+  // dimension for each of combined_dims, which is the step. Several maps of one leaf are read all. An
+  // operand whose maps depend on no step is read once, as what a reduction begins with. Null if
+  // there are no operands.
+  SharedIndexing reads;
+  // For a contraction; nullopt if the steps are combined by a computation that is no such operation
+  // (reductions of several arrays, scans): masked steps have to be left out then.
+  std::optional<TileCombiner> combiner;
+
+  // A division, or a product with a reciprocal, whose divisor its accumulator is divided by after the
+  // loop (TileRescale::kDivisor): it has its other operand alone, and passes that on.
+  bool passes_on = false;
 
   bool IsContraction() const { return !combined_dims.empty(); }
+};
+
+// How an accumulator of a loop is kept right while another one that it depends on is not complete.
+// docs/queries.md (One pass) states the law and its conditions.
+struct TileRescale {
+  enum class Kind {
+    // `by` is a maximum m, and the accumulator a sum of terms exp(s - m) * y. Before the accumulator
+    // takes a step in which m has grown from `old` to `new`, it is multiplied by exp(old - new). As
+    // long as `new` is -inf, the body of the loop and this factor have 0 in its place; after the loop
+    // sums for which m is still -inf are NaN.
+    kMaximum,
+    // After the loop, and after what kMaximum says, the accumulator is divided by `by`, which then is
+    // complete. In the loop the division passes its dividend on (TileNode::passes_on).
+    kDivisor,
+  };
+  Kind kind = Kind::kMaximum;
+  int accumulator = 0;  // node
+  int by = 0;           // node, an accumulator of the same loop
+  // From the accumulator's elements to those of `by`.
+  IndexingMap elements;
 };
 
 struct TileRegion {
@@ -147,13 +230,18 @@ struct TileRegion {
   int parent = -1;
   std::vector<int> dims;             // of the space; one for a loop
   std::vector<int64_t> trip_counts;  // the number of tiles in each
-  // The leaves of the contraction that a contraction loop accumulates.
+  // The leaves of the contraction that a contraction loop accumulates; of several contractions where
+  // they run in one pass, those before others that need them.
   std::vector<int> accumulators;
+  // Of a loop in one pass; accumulators that are not mentioned need nothing.
+  std::vector<TileRescale> rescales;
 
-  // What happens, in order: a node is computed, or a region within this one runs.
+  // What happens, in order: a node is computed, or a region within this one runs, or an accumulator
+  // takes the values of this step. Accumulators of a loop that has no such steps take them last.
   struct Step {
     bool is_region = false;
     int index = 0;
+    bool is_accumulation = false;
   };
   std::vector<Step> steps;
 };
@@ -165,26 +253,6 @@ struct TileStore {
   // Dimensions of the regions around the node that do not move it: all their indices store the same
   // tile.
   std::vector<int> repeated_dims;
-};
-
-// Bytes and numbers of tiles. INT64_MAX where a number does not fit.
-//
-// Loads and stores count where the domains of their nodes say that something is read, and bytes are
-// those of the elements within the bounds there, each time they are moved.
-struct TileCost {
-  // The most bytes that are held at one time: tiles of parameters from the region that they are
-  // loaded in on, accumulators of contractions, tiles of the result. What is computed in between is
-  // taken to be in registers, and a result to take the place of the accumulators it is made of.
-  int64_t resident_bytes = 0;
-  // The bytes of all loads of parameters and stores of results, in all programs.
-  int64_t moved_bytes = 0;
-  int64_t num_loads = 0;  // of tiles
-  int64_t num_stores = 0;
-  int64_t num_programs = 0;  // of all grids
-  // Whether moved_bytes, num_loads and num_stores are just what happens. Otherwise there are no more:
-  // values that are known when the program runs decide, or numbers do not fit or were not counted
-  // within some steps.
-  bool is_exact = true;
 };
 
 // Has all that it prints and counts: of the module, which need not live as long, it has pointers to
@@ -214,7 +282,8 @@ class TileGraph {
   Interval NumElements(const TileNode& node) const;
   // The bytes of a node's tile.
   int64_t BytesOf(const TileNode& node) const;
-  TileCost Cost() const;
+  // What it costs (tiling/kernel/tile_cost.h).
+  TileCost Cost(const TileCostOptions& options = {}) const;
 
   // A box that holds the indices of a node's domains, by dimension of the space: all indices but for
   // what reads a part of an array, as a piece of a concatenate; and whether it has no others.
@@ -229,6 +298,7 @@ class TileGraph {
 
  private:
   friend class TiledComputation;
+  friend class internal::TileMeter;
 
   // The dimensions of the regions around a node.
   llvm::SmallVector<int, 4> DimsAround(const TileNode& node) const;
@@ -245,6 +315,8 @@ class TileGraph {
   // NumElements() where dimensions of the array move with one dimension of the space each.
   std::optional<int64_t> NumElementsByDim(const TileNode& node) const;
   std::vector<int64_t> ResidentBytes() const;  // by region
+  // Bytes and numbers of tiles, programs, and accesses without their requests.
+  TileCost MeasureMoves() const;
 
   std::shared_ptr<const TilingSpace> space_;
   std::vector<int64_t> sizes_;

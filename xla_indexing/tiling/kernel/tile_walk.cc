@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
@@ -47,18 +48,28 @@ FusionOptions OneMapEach(FusionOptions options) {
 // The most operands of all reads together.
 constexpr int64_t kMaxOperands = int64_t{1} << 22;
 
+// Which contractions may share a loop: not those of a pass over these maxima.
+struct LoopSharing {
+  TiledLoops loops = TiledLoops::kSeparate;
+  absl::flat_hash_set<const HloInstruction*> refused;
+};
+
 class TileTraversal {
  public:
   TileTraversal(const HloComputation& computation, mlir::MLIRContext* context,
-                const FusionOptions& options)
+                const FusionOptions& options, const LoopSharing& sharing)
       : computation_(computation),
         context_(context),
         options_(options),
+        sharing_(sharing),
         indexer_(context, OneMapEach(options)),
         budget_(options.max_steps, /*steps_in_one_of_question=*/1) {}
 
   absl::Status Walk(std::vector<TilingRoot> roots, std::vector<TilingDimension> parallel);
   TileWalk Take();
+
+  // The maxima of passes with a contraction that is not read through one exact map alone.
+  std::vector<const HloInstruction*> ReadInSeveralWays() const;
 
   // Pairs of dimensions of different roots along which some instruction is read.
   std::vector<std::pair<int, int>> Links() const;
@@ -72,8 +83,12 @@ class TileTraversal {
   // The entries of a leaf of an instruction's result: all entries at once may be as many as leaves of
   // the result times leaves of operands.
   absl::StatusOr<SharedIndexing> EntriesOf(const HloInstruction& instruction, int64_t leaf);
-  // Marks the instructions that the roots need and gives contractions their dimensions.
+  // Marks the instructions that the roots need.
+  void FindNeeded();
+  // Gives contractions their dimensions.
   void FindLoops();
+  // The contractions that share a loop.
+  void FindPasses();
   // The leaf that tuples and their elements pass on.
   static Leaf Resolve(Leaf leaf);
   // The read of a leaf through this path, whose map is `map` where that is known already.
@@ -100,8 +115,10 @@ class TileTraversal {
   const HloComputation& computation_;
   mlir::MLIRContext* context_;
   const FusionOptions& options_;
+  const LoopSharing& sharing_;
   HloIndexer indexer_;
   StepBudget budget_;  // compositions
+  std::vector<OnePass> passes_;
 
   std::vector<TilingDimension> dims_;
   std::vector<TilingDimension> runtimes_;
@@ -131,7 +148,7 @@ absl::StatusOr<SharedIndexing> TileTraversal::EntriesOf(const HloInstruction& in
   absl::StatusOr<SharedIndexing> entries =
       indexer_.Index(instruction, Direction::kOutputToInput, OperandLeaf{0, leaf});
   if (!entries.ok()) return entries.status();
-  if (loops_.contains(&instruction)) {
+  if (!ContractionLoops(instruction).empty()) {
     entries = SharedIndexing(std::make_shared<const InstructionIndexing>(
         ContractionSteps(instruction, **entries, context_, options_.indexing)));
   }
@@ -139,7 +156,7 @@ absl::StatusOr<SharedIndexing> TileTraversal::EntriesOf(const HloInstruction& in
   return asked_.entries;
 }
 
-void TileTraversal::FindLoops() {
+void TileTraversal::FindNeeded() {
   const auto instructions = computation_.instructions();
   is_needed_.assign(instructions.size(), false);
   is_needed_[computation_.root_instruction()->index_in_computation()] = true;
@@ -149,17 +166,46 @@ void TileTraversal::FindLoops() {
       is_needed_[operand->index_in_computation()] = true;
     }
   }
+}
+
+void TileTraversal::FindPasses() {
+  std::vector<const HloInstruction*> needed;
+  for (const HloInstruction* instruction : computation_.instructions()) {
+    if (is_needed_[instruction->index_in_computation()]) needed.push_back(instruction);
+  }
+  passes_ = FindOnePasses(
+      needed, [&](const HloInstruction& instruction) { return EntriesOf(instruction, 0); });
+  llvm::erase_if(passes_, [&](const OnePass& pass) {
+    return sharing_.refused.contains(pass.contractions.front());
+  });
+}
+
+void TileTraversal::FindLoops() {
+  const auto instructions = computation_.instructions();
+  // The dimension of each pass, once one of its contractions has it.
+  std::vector<int> dim_of_pass(passes_.size(), -1);
   // In the order of the users first, as the reads are.
   for (size_t i = instructions.size(); i-- > 0;) {
     if (!is_needed_[i]) continue;
     const llvm::SmallVector<int64_t, 2> sizes = ContractionLoops(*instructions[i]);
     if (sizes.empty()) continue;
     std::vector<int>& own = loops_[instructions[i]];
+    const auto pass = llvm::find_if(passes_, [&](const OnePass& p) {
+      return llvm::is_contained(p.contractions, instructions[i]);
+    });
+    int* shared = pass == passes_.end() ? nullptr : &dim_of_pass[pass - passes_.begin()];
     for (size_t k = 0; k < sizes.size(); ++k) {
       if (sizes[k] == 1) {
         own.push_back(-1);
         continue;
       }
+      if (shared != nullptr && *shared >= 0) {
+        own.push_back(*shared);
+        dims_[*shared].joined.push_back(
+            {instructions[i], static_cast<int64_t>(k), std::string(instructions[i]->name())});
+        continue;
+      }
+      if (shared != nullptr) *shared = static_cast<int>(dims_.size());
       own.push_back(static_cast<int>(dims_.size()));
       dims_.push_back({TilingDimension::Kind::kSequential, instructions[i], 0,
                        static_cast<int64_t>(k), sizes[k], ""});
@@ -311,14 +357,16 @@ absl::Status TileTraversal::AddOperands(int index) {
   const auto loops = loops_.find(&instruction);
   const bool is_contraction = loops != loops_.end();
   if (is_contraction) reads_[index].loops = loops->second;
+  if (instruction.operand_count() == 0) return absl::OkStatus();
+  const absl::StatusOr<SharedIndexing> entries = EntriesOf(instruction, reads_[index].leaf);
+  if (!entries.ok()) return entries.status();
+  reads_[index].entries = *entries;
   llvm::SmallBitVector is_done(static_cast<unsigned>(instruction.operand_count()));
   if (!is_contraction) {
     absl::Status status = AddReindexed(index, &is_done);
     if (!status.ok()) return status;
   }
   if (is_done.all()) return absl::OkStatus();
-  const absl::StatusOr<SharedIndexing> entries = EntriesOf(instruction, reads_[index].leaf);
-  if (!entries.ok()) return entries.status();
   const OperandIndexing first = is_contraction ? ToSteps(reads_[index]) : reads_[index].map;
   for (const IndexingEntry& entry : **entries) {
     if (is_done[static_cast<unsigned>(entry.operand)]) continue;
@@ -348,6 +396,8 @@ absl::Status TileTraversal::Walk(std::vector<TilingRoot> roots,
   roots_ = std::move(roots);
   dims_ = std::move(parallel);
   const size_t num_parallel = dims_.size();
+  FindNeeded();
+  if (sharing_.loops == TiledLoops::kOnePass) FindPasses();
   FindLoops();
   const size_t num_sequential = dims_.size() - num_parallel;
   llvm::SmallVector<int64_t, 6> sizes;
@@ -385,6 +435,19 @@ absl::Status TileTraversal::Walk(std::vector<TilingRoot> roots,
   }
   FindRuntimes();
   return absl::OkStatus();
+}
+
+std::vector<const HloInstruction*> TileTraversal::ReadInSeveralWays() const {
+  std::vector<const HloInstruction*> maxima;
+  for (const OnePass& pass : passes_) {
+    const bool has_one_each =
+        llvm::all_of(pass.contractions, [&](const HloInstruction* contraction) {
+          const std::vector<int>& own = reads_of_[contraction->index_in_computation()];
+          return own.size() == 1 && reads_[own[0]].map.IsExact();
+        });
+    if (!has_one_each) maxima.push_back(pass.contractions.front());
+  }
+  return maxima;
 }
 
 std::vector<std::pair<int, int>> TileTraversal::Links() const {
@@ -433,7 +496,7 @@ TileWalk TileTraversal::Take() {
       dim.is_of_tuple = !dim.owner->shape().IsArray();
     }
   }
-  TileWalk walk{TilingSpace(dims_, runtimes_, roots_), {}, {}};
+  TileWalk walk{TilingSpace(dims_, runtimes_, roots_), {}, {}, std::move(passes_)};
   for (const int read : order) {
     walk.reads.push_back(std::move(reads_[read]));
     for (TileReadOperand& operand : walk.reads.back().operands)
@@ -510,10 +573,28 @@ void LinkDimensions(llvm::ArrayRef<std::pair<int, int>> links, TiledRoots* tiled
   tiled->dims = std::move(linked);
 }
 
+// Walks twice where roots have dimensions in common, the second time with these as one.
+absl::StatusOr<std::unique_ptr<TileTraversal>> Traverse(const HloComputation& computation,
+                                                        mlir::MLIRContext* context,
+                                                        const FusionOptions& options,
+                                                        const LoopSharing& sharing,
+                                                        TiledRoots tiled) {
+  auto traversal = std::make_unique<TileTraversal>(computation, context, options, sharing);
+  absl::Status status = traversal->Walk(tiled.roots, tiled.dims);
+  if (!status.ok()) return status;
+  const std::vector<std::pair<int, int>> links = traversal->Links();
+  if (links.empty()) return traversal;
+  LinkDimensions(links, &tiled);
+  traversal = std::make_unique<TileTraversal>(computation, context, options, sharing);
+  status = traversal->Walk(std::move(tiled.roots), std::move(tiled.dims));
+  if (!status.ok()) return status;
+  return traversal;
+}
+
 }  // namespace
 
 absl::StatusOr<TileWalk> WalkTiles(const HloComputation& computation, mlir::MLIRContext* context,
-                                   const FusionOptions& options) {
+                                   const FusionOptions& options, TiledLoops loops) {
   if (absl::Status status = VerifyModule(*computation.parent()); !status.ok()) return status;
   const QuestionBudget question;
   const HloInstruction* root = computation.root_instruction();
@@ -521,21 +602,21 @@ absl::StatusOr<TileWalk> WalkTiles(const HloComputation& computation, mlir::MLIR
     return absl::InvalidArgumentError(
         absl::StrCat("computation ", computation.name(), " has no root"));
   }
-  TiledRoots tiled = TiledRootsOf(*root);
+  const TiledRoots tiled = TiledRootsOf(*root);
   if (tiled.roots.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat("the root ", root->name(), " of ", computation.name(), " has no array"));
   }
-  TileTraversal unlinked(computation, context, options);
-  absl::Status status = unlinked.Walk(tiled.roots, tiled.dims);
-  if (!status.ok()) return status;
-  const std::vector<std::pair<int, int>> links = unlinked.Links();
-  if (links.empty()) return unlinked.Take();
-  LinkDimensions(links, &tiled);
-  TileTraversal traversal(computation, context, options);
-  status = traversal.Walk(std::move(tiled.roots), std::move(tiled.dims));
-  if (!status.ok()) return status;
-  return traversal.Take();
+  LoopSharing sharing{loops, {}};
+  while (true) {
+    auto traversal = Traverse(computation, context, options, sharing, tiled);
+    if (!traversal.ok()) return traversal.status();
+    const std::vector<const HloInstruction*> maxima = (*traversal)->ReadInSeveralWays();
+    if (maxima.empty()) return (*traversal)->Take();
+    // Without some passes others may be read in several ways: then without any.
+    if (!sharing.refused.empty()) sharing.loops = TiledLoops::kSeparate;
+    sharing.refused.insert(maxima.begin(), maxima.end());
+  }
 }
 
 }  // namespace xla_indexing::internal

@@ -26,7 +26,9 @@
 #include "xla_indexing/fusion/walk/fusion_options.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/ops/answers/indexing_entry.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
+#include "xla_indexing/tiling/kernel/one_pass.h"
 #include "xla_indexing/tiling/kernel/tiling_space.h"
 
 namespace xla_indexing::internal {
@@ -47,16 +49,19 @@ struct TileRead {
   // The dimensions of the space that are its loops, where it is a contraction; -1 for a loop of one
   // step.
   std::vector<int> loops = {};
+  SharedIndexing entries = {};  // as TileNode::reads
 };
 
 struct TileWalk {
   TilingSpace space;
   std::vector<TileRead> reads;  // each after those that need it
   std::vector<int> roots;       // the read of each root of the space
+  // Whose contractions share a dimension, and are read through one map each.
+  std::vector<OnePass> passes;
 };
 
 absl::StatusOr<TileWalk> WalkTiles(const HloComputation& computation, mlir::MLIRContext* context,
-                                   const FusionOptions& options);
+                                   const FusionOptions& options, TiledLoops loops);
 
 }  // namespace xla_indexing::internal
 

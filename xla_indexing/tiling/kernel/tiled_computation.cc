@@ -18,22 +18,27 @@
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "xla_indexing/affine/expr/build.h"
-#include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/gpu/machine/element_work.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/map/expr/expr_util.h"
+#include "xla_indexing/tiling/kernel/one_pass.h"
 #include "xla_indexing/tiling/kernel/tile_walk.h"
 
 namespace xla_indexing {
 namespace {
 
-using internal::CeilDiv;
 using internal::HasSymbol;
 using internal::TileRead;
 using internal::TileReadOperand;
 using internal::TileWalk;
 using ::mlir::AffineExpr;
+
+std::vector<int64_t> PermutationOf(const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kTranspose) return {};
+  return {instruction.dimensions().begin(), instruction.dimensions().end()};
+}
 
 // The dimensions of the space that a map's results, or what its runtime variables are read by,
 // depend on.
@@ -67,7 +72,7 @@ IndexingMap MapFromIndices(llvm::ArrayRef<AffineExpr> results, absl::Span<const 
   return map;
 }
 
-// Which devices the tile that begins at these values of a map's variables is read on; none where a
+// Which devices the tile that begins at these values of a map's variables is read on; nullopt if a
 // number does not fit int64.
 std::optional<IndexingMap> DevicesOf(const OperandIndexing& indexing, const IndexingMap& offsets,
                                      llvm::ArrayRef<AffineExpr> begin) {
@@ -106,319 +111,42 @@ bool AreAllDevicesRead(const OperandIndexing& indexing) {
   return true;
 }
 
-// What a read is at given sizes: among the graph's tiles and domains, and whether the masked
-// elements are just what is read.
-struct ReadAtSizes {
-  int tile = 0;
-  int domain = 0;
-  bool is_exact = false;
-};
-
-// Roots that share dimensions, and these dimensions.
-struct Grid {
-  std::vector<int> dims;
-  std::vector<int> roots;
-};
-
-// Whether two roots belong to one grid: where they have a dimension in common, or none at all.
-bool SharesDims(llvm::ArrayRef<int> a, llvm::ArrayRef<int> b) {
-  if (a.empty() && b.empty()) return true;
-  return llvm::any_of(a, [&](int dim) { return llvm::is_contained(b, dim); });
-}
-
-// Makes the regions and nodes of a graph, users first.
-class GraphBuilder {
- public:
-  GraphBuilder(absl::Span<const TiledComputation::Read> reads, const TilingSpace& space,
-               absl::Span<const int64_t> num_tiles, absl::Span<const ReadAtSizes> read_as,
-               absl::Span<const MaskedTile> tiles)
-      : reads_(reads),
-        space_(space),
-        num_tiles_(num_tiles),
-        tiles_(tiles),
-        nodes_of_(reads.size()) {
-    for (const TiledComputation::Read& read : reads) read_as_.push_back(read_as[read.tile]);
-    FindSameReads();
+// What the contractions that share dimensions say, by reads.
+TiledComputation::SharedLoops SharedLoopsOf(absl::Span<const TiledComputation::Read> reads,
+                                            absl::Span<const internal::OnePass> passes) {
+  TiledComputation::SharedLoops shared;
+  shared.moved_maximum.assign(reads.size(), -1);
+  absl::flat_hash_map<const HloInstruction*, llvm::SmallVector<int, 1>> reads_of;
+  for (size_t i = 0; i < reads.size(); ++i) {
+    reads_of[reads[i].instruction].push_back(static_cast<int>(i));
   }
-
-  absl::Status AddRoots(absl::Span<const int> roots, absl::Span<const int> loops);
-  absl::Status AddOperands();
-  void OrderSteps();
-
-  std::vector<TileNode> nodes;
-  std::vector<TileRegion> regions;
-  std::vector<TileStore> stores;
-
- private:
-  // Reads of one leaf whose tiles are equal at these sizes are the first of them.
-  void FindSameReads();
-  // The grids that the roots of the space have.
-  std::vector<Grid> GridsOfRoots() const;
-  // A grid with its parallel loops. Returns the innermost.
-  int AddGrid(const Grid& grid, absl::Span<const int> loops);
-  void AddStore(int root, int node);
-  int AddRegion(TileRegion::Kind kind, int parent, std::vector<int> dims);
-  // The loops of a contraction's node, within its region. All leaves of a contraction that have the
-  // same tile share them. Returns the innermost.
-  int AddLoops(int node);
-  // The node of a read in a region.
-  int AddNode(int read, int region);
-  // Leaves of the reads of a node those that say how it is computed, and gives it their domains. Where
-  // one that is exact has the domain of one that is not, the node is computed as the exact one is;
-  // what is read elsewhere needs operands of its own.
-  void JoinReads(int node);
-  absl::Status AddOperandsAs(int read, int node);
-  // The innermost region from `region` on outwards that moves the tile.
-  absl::StatusOr<int> RegionFor(int read, int region) const;
-  // Whether a dimension of the space, -1 for none, has several tiles.
-  bool IsLoop(int dim) const { return dim >= 0 && num_tiles_[dim] > 1; }
-
-  absl::Span<const TiledComputation::Read> reads_;
-  const TilingSpace& space_;
-  absl::Span<const int64_t> num_tiles_;
-  absl::Span<const MaskedTile> tiles_;
-  std::vector<ReadAtSizes> read_as_;                      // by read
-  std::vector<int> same_as_;                              // by read
-  std::vector<llvm::SmallVector<int, 1>> nodes_of_;       // by read
-  std::vector<llvm::SmallVector<int, 1>> reads_of_node_;  // of one tile
-  std::vector<int> first_read_of_;                        // by node
-  std::vector<llvm::SmallBitVector> around_;  // by region: its dimensions and those around it
-  std::vector<int> innermost_of_node_;        // where a node's operands are, or further out
-  // The nodes of a contraction that have loops of their own.
-  absl::flat_hash_map<const HloInstruction*, llvm::SmallVector<int, 1>> loops_of_;
-};
-
-void GraphBuilder::FindSameReads() {
-  same_as_.resize(reads_.size());
-  absl::flat_hash_map<std::tuple<const HloInstruction*, int64_t, int>, int> first;
-  for (size_t i = 0; i < reads_.size(); ++i) {
-    const auto key = std::tuple(reads_[i].instruction, reads_[i].leaf, read_as_[i].tile);
-    same_as_[i] = first.try_emplace(key, static_cast<int>(i)).first->second;
-  }
-}
-
-int GraphBuilder::AddRegion(TileRegion::Kind kind, int parent, std::vector<int> dims) {
-  TileRegion& region = regions.emplace_back();
-  region.kind = kind;
-  region.parent = parent;
-  around_.push_back(parent < 0 ? llvm::SmallBitVector(space_.num_dims()) : around_[parent]);
-  for (const int dim : dims) {
-    region.trip_counts.push_back(num_tiles_[dim]);
-    around_.back().set(dim);
-  }
-  region.dims = std::move(dims);
-  return static_cast<int>(regions.size()) - 1;
-}
-
-int GraphBuilder::AddNode(int read, int region) {
-  const int first = same_as_[read];
-  for (const int node : nodes_of_[first]) {
-    if (nodes[node].region != region) continue;
-    if (!llvm::is_contained(reads_of_node_[node], read)) reads_of_node_[node].push_back(read);
-    return node;
-  }
-  const auto number = static_cast<int>(nodes.size());
-  nodes_of_[first].push_back(number);
-  TileNode& node = nodes.emplace_back();
-  node.instruction = reads_[read].instruction;
-  node.array = reads_[read].array;
-  node.leaf = reads_[read].leaf;
-  node.tile = read_as_[read].tile;
-  node.region = region;
-  node.combined_dims = reads_[read].combined_dims;
-  reads_of_node_.push_back({read});
-  first_read_of_.push_back(read);
-  innermost_of_node_.push_back(AddLoops(number));
-  return number;
-}
-
-int GraphBuilder::AddLoops(int number) {
-  TileNode& node = nodes[number];
-  int innermost = node.region;
-  if (llvm::none_of(node.combined_dims, [&](int dim) { return IsLoop(dim); })) return innermost;
-  // Leaves come one after another.
-  for (const int other : loops_of_[node.instruction]) {
-    if (nodes[other].region != node.region || nodes[other].tile != node.tile) continue;
-    node.loop = nodes[other].loop;
-    for (int region = innermost_of_node_[other]; region != node.region;
-         region = regions[region].parent) {
-      regions[region].accumulators.push_back(number);
-    }
-    return innermost_of_node_[other];
-  }
-  loops_of_[node.instruction].push_back(number);
-  for (const int dim : node.combined_dims) {
-    if (!IsLoop(dim)) continue;
-    innermost = AddRegion(TileRegion::Kind::kContractionLoop, innermost, {dim});
-    regions[innermost].accumulators.push_back(number);
-    if (node.loop < 0) node.loop = innermost;
-  }
-  return innermost;
-}
-
-absl::StatusOr<int> GraphBuilder::RegionFor(int read, int region) const {
-  const llvm::SmallBitVector& moved_by = tiles_[read_as_[read].tile].dims;
-  // The tile of the user may be the same for all indices of a dimension that is not around it
-  // although its operand's is not, where it is not exact.
-  if (moved_by.test(around_[region])) {
-    llvm::SmallBitVector others = moved_by;
-    others.reset(around_[region]);
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the tile of ", reads_[read].array->name, " changes with ",
-        space_.dims()[others.find_first()].name, ", and that of what reads it does not"));
-  }
-  // The loops around a region are those of its parent and its own.
-  while (regions[region].parent >= 0 &&
-         llvm::none_of(regions[region].dims, [&](int dim) { return moved_by[dim]; })) {
-    region = regions[region].parent;
-  }
-  return region;
-}
-
-std::vector<Grid> GraphBuilder::GridsOfRoots() const {
-  const absl::Span<const TilingRoot> roots = space_.roots();
-  std::vector<Grid> grids;
-  llvm::SmallBitVector is_taken(roots.size());
-  for (size_t i = 0; i < roots.size(); ++i) {
-    if (is_taken[i]) continue;
-    Grid& grid = grids.emplace_back();
-    grid.dims = roots[i].dims;
-    // Each root that is added may have dimensions that others have too.
-    for (size_t added = is_taken.count(); added <= is_taken.count();) {
-      added = is_taken.count() + 1;
-      for (size_t j = i; j < roots.size(); ++j) {
-        if (is_taken[j] || !SharesDims(roots[j].dims, grid.dims)) continue;
-        is_taken.set(j);
-        grid.roots.push_back(static_cast<int>(j));
-        for (const int dim : roots[j].dims) {
-          if (!llvm::is_contained(grid.dims, dim)) grid.dims.push_back(dim);
-        }
+  for (const internal::OnePass& pass : passes) {
+    for (const HloInstruction* mover : pass.movers) {
+      for (const int read : reads_of[mover]) {
+        shared.moved_maximum[read] = reads_of[pass.contractions.front()].front();
       }
     }
-    llvm::sort(grid.dims);
-    llvm::sort(grid.roots);
-  }
-  return grids;
-}
-
-int GraphBuilder::AddGrid(const Grid& grid, absl::Span<const int> loops) {
-  const auto is_loop = [&](int dim) { return IsLoop(dim) && llvm::is_contained(loops, dim); };
-  std::vector<int> dims;
-  for (const int dim : grid.dims) {
-    if (!is_loop(dim)) dims.push_back(dim);
-  }
-  int innermost = AddRegion(TileRegion::Kind::kGrid, -1, std::move(dims));
-  for (const int dim : loops) {
-    if (!is_loop(dim) || !llvm::is_contained(grid.dims, dim)) continue;
-    innermost = AddRegion(TileRegion::Kind::kParallelLoop, innermost, {dim});
-  }
-  return innermost;
-}
-
-void GraphBuilder::AddStore(int root, int node) {
-  TileStore& store = stores.emplace_back();
-  store.root = root;
-  store.node = node;
-  llvm::SmallBitVector repeated = around_[nodes[node].region];
-  repeated.reset(tiles_[nodes[node].tile].dims);
-  for (const int dim : repeated.set_bits()) {
-    if (IsLoop(dim)) store.repeated_dims.push_back(dim);
-  }
-}
-
-absl::Status GraphBuilder::AddRoots(absl::Span<const int> roots, absl::Span<const int> loops) {
-  for (const Grid& grid : GridsOfRoots()) {
-    const int innermost = AddGrid(grid, loops);
-    for (const int root : grid.roots) {
-      const absl::StatusOr<int> region = RegionFor(roots[root], innermost);
-      if (!region.ok()) return region.status();
-      AddStore(root, AddNode(roots[root], *region));
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status GraphBuilder::AddOperands() {
-  for (size_t read = 0; read < reads_.size(); ++read) {
-    // Operands come later, so that all nodes of this read are there.
-    for (size_t i = 0; i < nodes_of_[read].size(); ++i) {
-      const int node = nodes_of_[read][i];
-      JoinReads(node);
-      const llvm::SmallVector<int, 1> own = reads_of_node_[node];
-      for (const int joined : own) {
-        absl::Status status = AddOperandsAs(joined, node);
-        if (!status.ok()) return status;
+    for (const internal::OnePass::Rescale& rescale : pass.rescales) {
+      const int by = reads_of[rescale.by].front();
+      shared.rescales.push_back(
+          {rescale.kind, reads_of[rescale.accumulator].front(), by, rescale.elements});
+      if (rescale.division == nullptr) continue;
+      for (const int read : reads_of[rescale.division]) {
+        shared.divisions[read] = {by, rescale.dividend};
       }
     }
   }
-  return absl::OkStatus();
-}
-
-void GraphBuilder::JoinReads(int node) {
-  llvm::SmallVector<int, 1>& reads = reads_of_node_[node];
-  llvm::stable_sort(reads,
-                    [&](int a, int b) { return read_as_[a].is_exact > read_as_[b].is_exact; });
-  llvm::SmallVector<int, 1>& domains = nodes[node].domains;
-  llvm::SmallVector<int, 1> joined;
-  nodes[node].is_exact = true;
-  for (const int read : reads) {
-    const auto& [tile, domain, is_exact] = read_as_[read];
-    const bool is_new = !llvm::is_contained(domains, domain);
-    if (is_new) domains.push_back(domain);
-    if (!is_exact && !is_new) continue;
-    nodes[node].is_exact &= is_exact;
-    joined.push_back(read);
-  }
-  reads = std::move(joined);
-}
-
-absl::Status GraphBuilder::AddOperandsAs(int read, int node) {
-  for (const TiledComputation::Read::Operand& operand : reads_[read].operands) {
-    if (nodes.size() >= static_cast<size_t>(TiledComputation::kMaxNodes)) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("the graph of tiles has more than ", TiledComputation::kMaxNodes, " nodes"));
-    }
-    const absl::StatusOr<int> region = RegionFor(operand.read, innermost_of_node_[node]);
-    if (!region.ok()) return region.status();
-    const TileNode::Operand used = {operand.operand, operand.leaf, AddNode(operand.read, *region)};
-    // One read has each operand once.
-    if (reads_of_node_[node].size() > 1 && llvm::is_contained(nodes[node].operands, used)) continue;
-    nodes[node].operands.push_back(used);
-  }
-  return absl::OkStatus();
-}
-
-void GraphBuilder::OrderSteps() {
-  // Nodes were added users first, but for nodes of one region that another user has added later:
-  // the order of reads is one in which users come first.
-  std::vector<int> order(nodes.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return first_read_of_[a] > first_read_of_[b]; });
-  llvm::SmallBitVector is_placed(regions.size());
-  for (const int node : order) {
-    TileRegion& region = regions[nodes[node].region];
-    const int loop = nodes[node].loop;
-    if (loop >= 0 && !is_placed[loop]) {
-      region.steps.push_back({true, loop});
-      is_placed.set(loop);
-    }
-    region.steps.push_back({false, node});
-  }
-  // Other loops are the last step of what is around them.
-  for (size_t i = 0; i < regions.size(); ++i) {
-    if (regions[i].parent < 0 || is_placed[i]) continue;
-    regions[regions[i].parent].steps.push_back({true, static_cast<int>(i)});
-  }
+  return shared;
 }
 
 }  // namespace
 
 absl::StatusOr<TiledComputation> TiledComputation::Create(const HloComputation& computation,
                                                           mlir::MLIRContext* context,
-                                                          const FusionOptions& options) {
+                                                          const FusionOptions& options,
+                                                          TiledLoops loops) {
   const QuestionBudget question;
-  absl::StatusOr<TileWalk> walk = internal::WalkTiles(computation, context, options);
+  absl::StatusOr<TileWalk> walk = internal::WalkTiles(computation, context, options, loops);
   if (!walk.ok()) return walk.status();
   TiledComputation tiled;
   tiled.name_ = std::string(computation.name());
@@ -430,13 +158,16 @@ absl::StatusOr<TiledComputation> TiledComputation::Create(const HloComputation& 
     added.instruction = read.instruction;
     added.leaf = read.leaf;
     added.combined_dims = std::move(read.loops);
+    added.entries = std::move(read.entries);
+    if (!added.combined_dims.empty()) added.combiner = internal::CombinerOf(*read.instruction);
     for (const TileReadOperand& operand : read.operands) {
       added.operands.push_back({operand.operand, operand.operand_leaf, operand.read});
     }
     const Shape& shape = read.instruction->shape().Leaf(read.leaf);
     added.array = std::make_shared<const TiledArray>(TiledArray{
         std::string(read.instruction->name()), read.instruction->opcode(),
-        std::string(read.instruction->opcode_name()), shape, !read.instruction->shape().IsArray()});
+        std::string(read.instruction->opcode_name()), shape, !read.instruction->shape().IsArray(),
+        WorkPerElement(*read.instruction, read.leaf), PermutationOf(*read.instruction)});
     const std::vector<int64_t> array(shape.dimensions().begin(), shape.dimensions().end());
     const auto [entry, is_new] =
         known.try_emplace({read.map, array}, static_cast<int>(tiled.tiles_.size()));
@@ -455,6 +186,7 @@ absl::StatusOr<TiledComputation> TiledComputation::Create(const HloComputation& 
     }
   }
   tiled.roots_ = std::move(walk->roots);
+  tiled.shared_ = SharedLoopsOf(tiled.reads_, walk->passes);
   // Where the pieces of an array that is put together end.
   for (const Read& read : tiled.reads_) {
     if (read.array->opcode != HloOpcode::kConcatenate) continue;
@@ -600,56 +332,6 @@ absl::StatusOr<TiledComputation::TileOfSizes> TiledComputation::TileAt(
     domain->mutable_dim(i).name = tile.offsets.dims()[i].name;
   }
   return TileOfSizes{std::move(tile), *std::move(domain), is_exact};
-}
-
-absl::StatusOr<TileGraph> TiledComputation::Instantiate(const Tiling& tiling) const {
-  const QuestionBudget question;
-  absl::Status status = CheckTiling(tiling);
-  if (!status.ok()) return status;
-  TileGraph graph;
-  graph.space_ = space_;
-  graph.sizes_ = tiling.sizes;
-  for (int i = 0; i < space_->num_dims(); ++i) {
-    graph.num_tiles_.push_back(CeilDiv(space_->dims()[i].size, tiling.sizes[i]));
-  }
-  graph.tiles_.reserve(tiles_.size());
-  // Tiles and domains that are equal at these sizes are one.
-  std::vector<ReadAtSizes> read_as(tiles_.size());
-  absl::flat_hash_map<IndexingMap, int> known_domains;
-  absl::flat_hash_map<size_t, llvm::SmallVector<int, 1>> by_offsets;
-  for (size_t i = 0; i < tiles_.size(); ++i) {
-    absl::StatusOr<TileOfSizes> tile = TileAt(tiles_[i], graph.sizes_, graph.num_tiles_);
-    if (!tile.ok()) {
-      const auto read =
-          llvm::find_if(reads_, [&](const Read& r) { return r.tile == static_cast<int>(i); });
-      return absl::Status(tile.status().code(),
-                          absl::StrCat(read->array->name, ": ", tile.status().message()));
-    }
-    read_as[i].is_exact = tile->is_exact;
-    const auto [domain, is_new] =
-        known_domains.try_emplace(tile->domain, static_cast<int>(graph.domains_.size()));
-    read_as[i].domain = domain->second;
-    if (is_new) graph.domains_.push_back(std::move(tile->domain));
-    llvm::SmallVector<int, 1>& alike = by_offsets[hash_value(tile->tile.offsets)];
-    const auto same =
-        llvm::find_if(alike, [&](int known) { return graph.tiles_[known] == tile->tile; });
-    if (same != alike.end()) {
-      read_as[i].tile = *same;
-      continue;
-    }
-    read_as[i].tile = static_cast<int>(graph.tiles_.size());
-    alike.push_back(read_as[i].tile);
-    graph.tiles_.push_back(std::move(tile->tile));
-  }
-  GraphBuilder builder(reads_, *space_, graph.num_tiles_, read_as, graph.tiles_);
-  status = builder.AddRoots(roots_, tiling.loops);
-  if (status.ok()) status = builder.AddOperands();
-  if (!status.ok()) return status;
-  builder.OrderSteps();
-  graph.nodes_ = std::move(builder.nodes);
-  graph.regions_ = std::move(builder.regions);
-  graph.stores_ = std::move(builder.stores);
-  return graph;
 }
 
 }  // namespace xla_indexing

@@ -12,13 +12,19 @@
 // program, the first the outermost: then what does not depend on them is computed once and not in
 // each tile, as the maximum of a row that is normalized piece by piece.
 //
+// Contractions whose results depend on one another have loops one after another. With
+// TiledLoops::kOnePass those of a softmax or an attention are one loop, where the law of
+// docs/queries.md (One pass) holds: an attention then loads its keys once and not three times. This is
+// asked for because whoever writes the kernel has to do what TileRegion::rescales says, and because
+// it rounds at other places.
+//
 // Example, the matmul f32[1024,4096] x f32[4096,1024] + bias, followed by an activation:
 //
 //   absl::StatusOr<TiledComputation> tiled = TiledComputation::Create(computation, &context);
 //   TilingSearchOptions options;
 //   options.max_resident_bytes = 48 * 1024;
 //   const TilingSearch search = tiled->FindTilings(options);
-//   search.tilings.front()               the sizes that move the fewest bytes, and how many
+//   search.tilings.front()               the sizes that take the least time, and what bounds it
 //   tiled->Instantiate(search.tilings.front().tiling)->ToString()
 //
 // Errors. InvalidArgument for a computation whose root has no array, for sizes that are not as many
@@ -31,18 +37,23 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/walk/fusion_options.h"
+#include "xla_indexing/gpu/machine/machine.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/ops/answers/indexing_entry.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
+#include "xla_indexing/tiling/kernel/tile_cost.h"
 #include "xla_indexing/tiling/kernel/tile_graph.h"
 #include "xla_indexing/tiling/kernel/tiling_space.h"
 #include "xla_indexing/tiling/tile/symbolic_tile.h"
@@ -62,6 +73,17 @@ struct Tiling {
 struct TilingSearchOptions {
   // The most bytes that may be held at one time (TileCost::resident_bytes).
   int64_t max_resident_bytes = int64_t{48} << 10;
+  // The machine whose time ranks tilings; null: DefaultMachine(). How its threads go over tiles, and
+  // where tiles are held, say the options of the cost, by default those for the machine.
+  const Machine* machine = nullptr;
+  std::optional<TileCostOptions> cost = {};
+  // The time of a tiling, in any unit, in place of the machine's; null: the machine's.
+  std::function<double(const TileCost& cost)> time = {};
+  // Which sizes are tried: only powers of two, only divisors of the dimensions, and, by dimension of the
+  // space, multiples of a number, as 16 for the tiles of a tensor core. None: multiples of 1.
+  bool powers_of_two = false;
+  bool divisors = false;
+  std::vector<int64_t> multiples = {};
   // Tilings that are tried, and that are returned.
   int64_t max_tried = 2000;
   int64_t max_returned = 8;
@@ -74,14 +96,15 @@ struct TilingSearchOptions {
 struct CostedTiling {
   Tiling tiling;
   TileCost cost;
+  KernelTime time;  // and what bounds it; of the caller's time, with the machine's bound
 };
 
 struct TilingSearch {
-  // The tilings that move the fewest bytes come first, and among these the ones with the fewest
-  // loads and stores.
+  // The tilings that take the least time come first; of those that differ by a hundredth or two, the ones
+  // with the fewest sectors, then with the fewest loops, loads and stores, and bytes held.
   std::vector<CostedTiling> tilings;
   int64_t num_tried = 0;
-  // Whether all candidates were tried: divisors of the dimensions and powers of two.
+  // Whether all candidates were tried: divisors of the dimensions and powers of two, as the options say.
   bool is_complete = false;
 };
 
@@ -102,8 +125,10 @@ class TiledComputation {
       int read = 0;
     };
     std::vector<Operand> operands;
-    // The dimensions of the space that it combines, -1 for a loop of one step: of a contraction.
+    // As TileNode has them.
     std::vector<int> combined_dims;
+    SharedIndexing entries;
+    std::optional<TileCombiner> combiner;
   };
   struct ReadTile {
     OperandIndexing indexing;  // from the space
@@ -112,9 +137,30 @@ class TiledComputation {
     std::vector<Interval> values;  // that each runtime variable may have
   };
 
+  // What contractions that share a dimension need of one another (TileRegion::rescales), where their
+  // nodes have one loop at the sizes.
+  struct SharedLoops {
+    struct Rescale {
+      TileRescale::Kind kind = TileRescale::Kind::kMaximum;
+      int accumulator = 0;  // reads
+      int by = 0;
+      IndexingMap elements;
+    };
+    std::vector<Rescale> rescales;
+    // By read, the read of the maximum that it moves; -1 for none.
+    std::vector<int> moved_maximum;
+    // The read of the sum that a read divides by, and the operand that it divides.
+    struct Division {
+      int divisor = 0;
+      int64_t dividend = 0;
+    };
+    absl::flat_hash_map<int, Division> divisions;  // by read
+  };
+
   static absl::StatusOr<TiledComputation> Create(const HloComputation& computation,
                                                  mlir::MLIRContext* context,
-                                                 const FusionOptions& options = {});
+                                                 const FusionOptions& options = {},
+                                                 TiledLoops loops = TiledLoops::kSeparate);
 
   const TilingSpace& space() const { return *space_; }
   // Each read after those that need it.
@@ -138,6 +184,8 @@ class TiledComputation {
   // Sizes that can be instantiated and fit the bytes. Up to `max_tried` combinations of candidates
   // all are tried; where there are more, the best neighbour of the best so far is gone to, from
   // several beginnings, as long as the tries last, and the graphs have fewer than 2^20 nodes in all.
+  // Candidates are ranked with the fewest sectors that their bytes may be in; then the requests of the best
+  // are counted, of 32 at least, until as many as are asked for are known to be the best.
   TilingSearch FindTilings(const TilingSearchOptions& options = {}) const;
 
  private:
@@ -157,6 +205,7 @@ class TiledComputation {
   std::vector<Read> reads_;
   std::vector<ReadTile> tiles_;
   std::vector<int> roots_;  // reads, by root of the space
+  SharedLoops shared_;
   std::vector<TileBorder> borders_;
   std::string name_;
 };

@@ -102,7 +102,11 @@ std::string TilingSpace::ToString() const {
     const bool is_parallel = dim.kind == TilingDimension::Kind::kParallel;
     absl::StrAppend(&text, dim.name, ": ", NameOf(dim.kind), ", ", SizeText(dim.size), ", ",
                     is_parallel ? "dimension " : "loop ", dim.position, " of ", dim.owner_name,
-                    is_parallel && dim.is_of_tuple ? absl::StrCat("#", dim.leaf) : "", "\n");
+                    is_parallel && dim.is_of_tuple ? absl::StrCat("#", dim.leaf) : "");
+    for (size_t i = 0; i < dim.joined.size(); ++i) {
+      absl::StrAppend(&text, i == 0 ? ", in one pass with " : ", ", dim.joined[i].owner_name);
+    }
+    text.push_back('\n');
   }
   for (const TilingDimension& dim : runtimes_) {
     absl::StrAppend(&text, dim.name, ": ", NameOf(dim.kind), ", ", SizeText(dim.size), ", read of ",

@@ -47,7 +47,19 @@ struct TilingDimension {
   std::string name;
   std::string owner_name = {};
   bool is_of_tuple = false;  // the owner's result is a tuple
+
+  // A loop of another contraction that runs in one pass with that of the owner.
+  struct Joined {
+    const HloInstruction* owner = nullptr;
+    int64_t position = 0;
+    std::string owner_name;
+  };
+  std::vector<Joined> joined = {};
 };
+
+// Whether contractions that need one another's results may share a loop, in one pass over their
+// dimension (tiling/kernel/tile_graph.h): then they have one dimension in the space.
+enum class TiledLoops { kSeparate, kOnePass };
 
 // "parallel", "sequential", "runtime".
 absl::string_view NameOf(TilingDimension::Kind kind);

@@ -86,14 +86,14 @@ struct TileCondition {
   Answer Holds(llvm::ArrayRef<int64_t> sizes) const;
 
   // With expressions for the sizes, such as those of other dimensions. Where points decide or there
-  // is a set, the expressions of its dimensions have to be sizes; none where they are not.
+  // is a set, the expressions of its dimensions have to be sizes; nullopt if they are not.
   std::optional<TileCondition> Substitute(llvm::ArrayRef<TileExpr> sizes) const;
 
   std::string ToString(const TileNames& names = {}) const;
   std::string ToJson() const;
 
   // Sets of which the union holds the sizes that satisfy the condition, the sizes being symbols;
-  // `8 mod s0` is semi-affine. None where points decide, where there is no such set, and where there
+  // `8 mod s0` is semi-affine. Nullopt if points decide, where there is no such set, and where there
   // would be more than `kMaxIntegerSets`.
   static constexpr int kMaxIntegerSets = 4096;
   std::optional<std::vector<mlir::IntegerSet>> ToIntegerSets(mlir::MLIRContext* context,

@@ -119,7 +119,7 @@ class Writer {
   ClauseBuilder GoesOn(llvm::ArrayRef<TileGroup> lower, const TileGroup& group) const;
   void AddRuntimeElements(std::vector<TileCondition>* conditions) const;
   std::vector<TileCondition> OfPart(const TilePart& part) const;
-  // Sizes of the part's dimensions that are exact though digits do not say so; none where there are
+  // Sizes of the part's dimensions that are exact though digits do not say so; nullopt if there are
   // too many to try.
   std::optional<TileSizeSet> ByPoints(const TilePart& part) const;
 

@@ -218,7 +218,7 @@ bool TileDigits::MakeUnitTerms(int index) {
   return true;
 }
 
-// What a unit counts for in a digit of its variable; none where it is no part of it.
+// What a unit counts for in a digit of its variable; nullopt if it is no part of it.
 std::optional<int64_t> TileDigits::ScaleIn(const VariableDigit& digit, int unit) const {
   const int64_t low = units_[unit].low;
   // (v + shift) / modulus.

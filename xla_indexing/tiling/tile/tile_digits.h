@@ -171,7 +171,7 @@ class TileDigits {
   template <typename Logic>
   void SayAligned(const TileVariable& variable, Logic* logic) const;
 
-  // The number of full tiles of a dimension, and the first of them; none where there are infinitely
+  // The number of full tiles of a dimension, and the first of them; nullopt if there are infinitely
   // many.
   std::optional<int64_t> NumTiles(int dim, int64_t size, int64_t* first) const;
 
@@ -206,7 +206,7 @@ class TileDigits {
 
   // The offset of a result, without its runtime part, in the tile that begins at these values of
   // the dimensions: its least value there, or where all coefficients are negative its greatest.
-  // None where that does not fit int64.
+  // Nullopt if that does not fit int64.
   std::optional<int64_t> OffsetOf(const TileResult& result, llvm::ArrayRef<int64_t> starts,
                                   const UnitCounts& counts) const;
   // Whether all coefficients are negative: the result's stride is then negative too.

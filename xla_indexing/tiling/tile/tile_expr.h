@@ -112,7 +112,7 @@ class TileExpr {
   bool IsConstant() const { return kind_ == Kind::kConstant; }
   bool IsKnown() const { return kind_ != Kind::kUnknown; }
 
-  // The value; none where it does not fit int64, as that of any part.
+  // The value; nullopt if it does not fit int64, as that of any part.
   std::optional<int64_t> Evaluate(llvm::ArrayRef<int64_t> sizes,
                                   llvm::ArrayRef<int64_t> indices = {},
                                   llvm::ArrayRef<int64_t> runtimes = {}) const;
@@ -126,7 +126,7 @@ class TileExpr {
   std::string ToJson() const;
 
   // Indices are dimensions; symbols are the sizes, of which there are `num_sizes`, and then the
-  // runtime variables. The product of an index and a size is semi-affine. Null where there is no
+  // runtime variables. The product of an index and a size is semi-affine. Null if there is no
   // such expression: for a minimum, a choice, `?`, other products of variables, and numbers that
   // are too large.
   mlir::AffineExpr ToAffine(mlir::MLIRContext* context, int num_sizes) const;

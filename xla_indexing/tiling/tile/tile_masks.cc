@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kMaxTilesOfDim = 64;
 constexpr int64_t kMaxTilesOfResult = 4096;
 
-// The values of a result for which a constraint holds; none where that is no multiple or part of it
+// The values of a result for which a constraint holds; nullopt if that is no multiple or part of it
 // but for constants, or where it is about runtime variables and the bounds are those of the rest.
 std::optional<Interval> ValuesUnder(const SymbolicTile& tile, const Constraint& constraint,
                                     int index) {
@@ -183,13 +183,13 @@ class Masks {
   // Whether an expression has one value in a tile: its value at the first point.
   bool IsSingle(mlir::AffineExpr expr) const;
   llvm::SmallVector<int, 4> DimsOf(int result) const;
-  // What one more tile adds to the only unit of a dimension; none where tiles are not alike.
+  // What one more tile adds to the only unit of a dimension; nullopt if tiles are not alike.
   std::optional<int64_t> StepOf(int dim) const;
   llvm::SmallVector<TileClass, 6> ClassesOf(int dim) const;
   Interval IndicesOf(int dim, int64_t k) const;
   bool IsEmptyTile(int dim, int64_t k) const;
 
-  // The tile of a result for a class of each of its dimensions; none where it is not known.
+  // The tile of a result for a class of each of its dimensions; nullopt if it is not known.
   std::optional<BoxWithMask> TileOf(const TileResult& result, llvm::ArrayRef<int> dims,
                                     llvm::ArrayRef<TileClass> classes);
   // Calls visit(tile) for all combinations of classes. Undecided where some tile is not known or there

@@ -45,7 +45,7 @@ class TilePoints {
   TilePoints(const IndexingMap& map, int num_runtimes);
 
   // The tile of the points with dimensions in `box`, for all values of runtime variables together.
-  // None where there are more points than steps, or a number does not fit int64.
+  // Nullopt if there are more points than steps, or a number does not fit int64.
   std::optional<TileOfPoints> TileAt(llvm::ArrayRef<Interval> box, StepBudget* budget) const;
 
   // All full tiles that lie in `box`. Where `stops` is set, ends at the first tile that differs
