@@ -9,12 +9,16 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   base/numbers/interval.h
   base/question_budget.h
   affine/rule_trace.h
+  lowering/dialect/indexing_dialect.h
+  lowering/dialect/indexing_passes.h
   lowering/emit_fusion.h
+  lowering/emit_tiles.h
   lowering/index/apply_indexing.h
   lowering/index/emit_loop_nest.h
   map/common_maps.h
   map/count/count_image.h
   map/count/image.h
+  map/expr/axis_info.h
   map/expr/map_program.h
   map/indexing_map.h
   map/sets/bijection.h
@@ -52,6 +56,8 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   hlo/types/replica_groups.h
   hlo/types/shape.h
   hlo/verify/verifier.h
+  linalg/given_maps.h
+  linalg/tensor_function.h
   stablehlo/importer.h
   stablehlo/stablehlo_reader.h
   ops/answers/binding_words.h
@@ -77,6 +83,7 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   query/equivalence/leaf_comparison.h
   query/explain/explain_dependence.h
   query/in_place/buffer_value.h
+  query/in_place/donations.h
   query/in_place/in_place.h
   query/in_place/in_place_aliases.h
   query/in_place/in_place_answer.h
@@ -86,21 +93,25 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   query/utilization/utilization.h
   gpu/bank_conflicts.h
   gpu/coalescing.h
+  gpu/machine/element_work.h
+  gpu/fusing/copy_like_xla.h
   gpu/fusing/fuse_like_xla.h
   gpu/fusion_mapping.h
+  gpu/machine/machine.h
   gpu/requests/warp_request.h
   gpu/threads/emitter.h
   gpu/threads/thread_mapping.h
   tiling/kernel/program_ids.h
+  tiling/kernel/tile_cost.h
   tiling/kernel/tile_graph.h
   tiling/kernel/tiled_computation.h
   tiling/kernel/tiling_space.h
   tiling/tile/symbolic_tile.h
   tiling/tile/tile_condition.h
   tiling/tile/tile_expr.h
+  report/advice/report_module.h
   report/analysis/report_kernels.h
   report/kernel_report.h
-  report/machine.h
   report/write/picture.h
   report/write/report_changes.h
   report/write/report_json.h

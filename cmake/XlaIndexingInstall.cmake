@@ -39,7 +39,7 @@ function(xla_indexing_install_pkgconfig)
   cmake_path(SET prefix_from_pkgconfig NORMALIZE "${prefix_from_pkgconfig}.")
   # A layer stands before those that it uses.
   set(libraries ${XLA_INDEXING_LAYERS})
-  list(REMOVE_ITEM libraries lowering)
+  list(REMOVE_ITEM libraries lowering dialect linalg)
   list(REVERSE libraries)
   list(TRANSFORM libraries PREPEND "-lxla_indexing_")
   list(JOIN libraries " " libraries)

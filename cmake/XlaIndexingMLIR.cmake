@@ -88,15 +88,18 @@ if(NOT TARGET xla_indexing::mlir)
   unset(_choice)
 endif()
 
-# The dialects of lowering/, with all that their archives need.
+# What lowering/ and linalg/ use of MLIR besides, with all that their archives need.
 if(TARGET MLIRSCFDialect AND NOT TARGET xla_indexing::mlir_dialects)
-  set(_dialects MLIRAffineDialect MLIRArithDialect MLIRFuncDialect MLIRMathDialect MLIRMemRefDialect MLIRSCFDialect)
+  set(_dialects MLIRAffineDialect MLIRAnalysis MLIRArithDialect MLIRFuncDialect MLIRLinalgDialect MLIRMathDialect
+    MLIRMemRefDialect MLIRPass MLIRSCFDialect MLIRTensorDialect)
   set(_needed ${_dialects})
   set(_next ${_dialects})
   while(_next)
     list(POP_FRONT _next _part)
     get_target_property(_links ${_part} INTERFACE_LINK_LIBRARIES)
+    # MLIRSparseTensorEnums has only headers.
     list(FILTER _links INCLUDE REGEX "^MLIR.")
+    list(FILTER _links EXCLUDE REGEX "Enums$")
     list(REMOVE_DUPLICATES _links)
     list(REMOVE_ITEM _links ${_needed})
     list(APPEND _needed ${_links})

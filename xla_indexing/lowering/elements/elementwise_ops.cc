@@ -36,7 +36,7 @@ namespace math = mlir::math;
 using Predicate = arith::CmpIPredicate;
 using FloatPredicate = arith::CmpFPredicate;
 
-// Makes operations at one place. Values of the operations of a class are null where it has none of an
+// Makes operations at one place. Values of the operations of a class are null if it has none of an
 // opcode.
 class ElementEmitter {
  public:

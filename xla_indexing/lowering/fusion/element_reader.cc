@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -14,10 +15,12 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Value.h"
+#include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/element_type.h"
@@ -41,6 +44,7 @@
 namespace xla_indexing::internal {
 namespace {
 
+using mlir::AffineExpr;
 using mlir::Value;
 namespace arith = mlir::arith;
 
@@ -58,6 +62,10 @@ const OperandIndexingSet* FindMaps(const InstructionIndexing& entries, int64_t o
     if (entry.output_leaf == 0 && entry.operand == operand) return &entry.indexing;
   }
   return nullptr;
+}
+
+bool IsProduct(const HloInstruction& sum) {
+  return sum.opcode() == HloOpcode::kDot || sum.opcode() == HloOpcode::kConvolution;
 }
 
 bool IsOnlyMoved(HloOpcode opcode) {
@@ -82,34 +90,92 @@ absl::Status NoExactMap(const HloInstruction& instruction, int64_t operand) {
                                                operand, " that it reads are not known exactly"));
 }
 
-// The loops of a sum: range variables after the dimensions of the result, in the domain of all steps.
-absl::StatusOr<IndexingMap> LoopsOf(const InstructionIndexing& steps, int64_t operands, int rank,
-                                    int loops) {
-  llvm::SmallVector<int, 4> dims(loops);
-  std::iota(dims.begin(), dims.end(), rank);
-  absl::StatusOr<IndexingMap> all = absl::InternalError("a sum without operands");
-  for (int64_t operand = 0; operand < operands; ++operand) {
-    const OperandIndexingSet* maps = FindMaps(steps, operand);
-    if (maps == nullptr || maps->size() != 1) return absl::InternalError("no steps");
-    absl::StatusOr<IndexingMap> step = DimensionsToRanges(maps->begin()->map(), dims);
-    if (!step.ok()) return step.status();
-    if (operand == 0) {
-      all = std::move(step);
-      continue;
+// What is known where all of these maps, over the same dimensions, are read: of which the last
+// `num_steps` are the loops of a sum, and the others are around them.
+struct StepLoops {
+  IndexingMap around;  // intervals and constraints of the dimensions around the loops
+  IndexingMap loops;   // the loops as range variables, and the constraints that speak of them
+};
+absl::StatusOr<StepLoops> LoopsOf(llvm::ArrayRef<IndexingMap> reads, int num_steps) {
+  IndexingMap all = reads.front();
+  for (const IndexingMap& read : reads.drop_front()) {
+    for (int i = 0; i < all.num_dims(); ++i) {
+      Interval& bounds = all.mutable_dim(i).bounds;
+      bounds = bounds.Intersect(read.dims()[i].bounds);
     }
-    for (int i = 0; i < rank; ++i) {
-      Interval& bounds = all->mutable_dim(i).bounds;
-      bounds = bounds.Intersect(step->dims()[i].bounds);
-    }
-    for (int i = 0; i < loops; ++i) {
-      Interval& bounds = all->mutable_range(i).bounds;
-      bounds = bounds.Intersect(step->ranges()[i].bounds);
-    }
-    for (const Constraint& constraint : step->constraints()) {
-      all->AddConstraint(kPartsFit, constraint.expr, constraint.interval);
+    for (const Constraint& constraint : read.constraints()) {
+      all.AddConstraint(kPartsFit, constraint.expr, constraint.interval);
     }
   }
-  return all;
+  const int num_around = all.num_dims() - num_steps;
+  Constraints around;
+  Constraints of_loops;
+  for (const Constraint& constraint : all.constraints()) {
+    bool is_of_loops = false;
+    for (int i = num_around; i < all.num_dims(); ++i) {
+      is_of_loops |= constraint.expr.isFunctionOfDim(i);
+    }
+    (is_of_loops ? of_loops : around).push_back(constraint);
+  }
+  mlir::MLIRContext* context = all.context();
+  IndexingMap outside(kPartsFit, mlir::AffineMap::get(num_around, 0, context),
+                      Variables(all.dims().take_front(num_around)), {}, {}, std::move(around));
+  const IndexingMap inside(kPartsFit, mlir::AffineMap::get(all.num_dims(), 0, context),
+                           Variables(all.dims()), {}, {}, std::move(of_loops));
+  llvm::SmallVector<int, 4> steps(num_steps);
+  std::iota(steps.begin(), steps.end(), num_around);
+  absl::StatusOr<IndexingMap> loops = DimensionsToRanges(inside, steps);
+  if (!loops.ok()) return loops.status();
+  return StepLoops{std::move(outside), *std::move(loops)};
+}
+
+// Where a place is in a tile.
+struct PlaceInTile {
+  ElementPlace position;
+  Constraints box;     // hold where the position is in the tile's memory
+  Constraints filled;  // and where something was put there
+};
+// i and r of index = i * stride + r; strides of one element may be 0, and all may be negative.
+std::pair<AffineExpr, AffineExpr> DivideByStride(AffineExpr index, int64_t stride) {
+  if (stride == 0) return {Constant(0, index.getContext()), index};
+  const AffineExpr forward = stride > 0 ? index : Scale(index, -1);
+  const int64_t step = stride > 0 ? stride : -stride;
+  if (!forward || step < 0) return {};
+  return {FloorDiv(forward, step), Mod(forward, step)};
+}
+
+absl::StatusOr<PlaceInTile> FindInTile(const TileInMemory& tile, const ElementPlace& place) {
+  mlir::MLIRContext* context = place.map.context();
+  Variables dims(place.map.dims());
+  MlirValues values = place.values;
+  // The same values are the same dimensions, so that offsets cancel.
+  llvm::SmallVector<AffineExpr, 8> arguments;
+  for (const auto [i, argument] : llvm::enumerate(tile.arguments)) {
+    const auto same = llvm::find(values, argument);
+    arguments.push_back(mlir::getAffineDimExpr(same - values.begin(), context));
+    if (same == values.end()) {
+      values.push_back(argument);
+      dims.push_back(tile.offsets.dims()[i]);
+    }
+  }
+  Constraints box;
+  Constraints filled;
+  llvm::SmallVector<AffineExpr, 4> positions;
+  for (const auto [d, element] : llvm::enumerate(place.map.results())) {
+    const AffineExpr from =
+        Sub(element, tile.offsets.results()[d].replaceDimsAndSymbols(arguments, {}));
+    if (!from) return absl::OutOfRangeError("a position in a tile exceeds 64 bits");
+    const auto [position, rest] = DivideByStride(from, tile.strides[d]);
+    if (!position || !rest) return absl::OutOfRangeError("a position in a tile exceeds 64 bits");
+    positions.push_back(position);
+    box.push_back({position, Interval::OfSize(tile.sizes[d])});
+    filled.push_back({rest, Interval::Point(0)});
+    filled.push_back({element, tile.bounds[d]});
+  }
+  const int num_dims = static_cast<int>(dims.size());
+  IndexingMap map(kPartsFit, mlir::AffineMap::get(num_dims, 0, positions, context), std::move(dims),
+                  {}, {}, Constraints(place.map.constraints()));
+  return PlaceInTile{{std::move(map), std::move(values)}, std::move(box), std::move(filled)};
 }
 
 }  // namespace
@@ -126,8 +192,18 @@ absl::StatusOr<InstructionIndexing> ElementReader::MapsOf(const HloInstruction& 
 
 absl::StatusOr<Value> ElementReader::Read(ArrayValue array, const ElementPlace& place) {
   array = ComputedBy(array);
+  if (tiles_) {
+    const auto tiles = tiles_->find(array);
+    if (tiles != tiles_->end()) return ReadTiles(tiles->second, place);
+  }
   const Value memory = MemoryOf(array);
-  if (!memory) return Compute(*array.instruction, place);
+  if (!memory) {
+    if (tiles_ && !IsOfNothing(*array.instruction)) {
+      return absl::UnimplementedError(
+          absl::StrCat("no tile is known to have what is read of ", array.instruction->name()));
+    }
+    return Compute(*array.instruction, place);
+  }
   const absl::StatusOr<MlirValues> address =
       ApplyIndexing(builder_, loc_, place.map, place.values, {});
   if (!address.ok()) return address.status();
@@ -248,11 +324,11 @@ absl::StatusOr<MlirValues> ElementReader::EmitIf(
   if (mlir::matchPattern(holds, mlir::m_One())) return then();
   if (mlir::matchPattern(holds, mlir::m_Zero())) return MlirValues(otherwise);
   auto branch = mlir::scf::IfOp::create(builder_, loc_, otherwise.getTypes(), holds,
-                                        /*withElseRegion=*/true);
+                                        /*withElseRegion=*/!otherwise.empty());
   const mlir::OpBuilder::InsertionGuard back(builder_);
   builder_.setInsertionPointToStart(branch.thenBlock());
-  const absl::StatusOr<MlirValues> values = then();
-  if (!values.ok()) return values.status();
+  absl::StatusOr<MlirValues> values = then();
+  if (!values.ok() || otherwise.empty()) return values;
   mlir::scf::YieldOp::create(builder_, loc_, *values);
   builder_.setInsertionPointToStart(branch.elseBlock());
   mlir::scf::YieldOp::create(builder_, loc_, otherwise);
@@ -277,21 +353,24 @@ absl::StatusOr<Value> ElementReader::ReadIota(const HloInstruction& iota,
   return EmitConvert(builder_, loc_, number, ElementType::kS64, iota.shape().element_type());
 }
 
-// The value that an index has: loaded, and clamped.
-absl::StatusOr<Value> ElementReader::ReadIndex(const OperandIndexing& indexing, int runtime,
-                                               const ElementPlace& place) {
+absl::StatusOr<Value> ElementReader::ReadBinding(const OperandIndexing& indexing, int runtime,
+                                                 const ElementPlace& place) {
   const RuntimeVarIndexing& binding = indexing.bindings()[runtime];
   const absl::StatusOr<IndexingMap> element =
       ComposeIndexingMaps(place.map, indexing.ElementMap(runtime));
   if (!element.ok()) return element.status();
   if (element->num_symbols() > 0) return NotLoweredInstruction(*binding.instruction);
-  const absl::StatusOr<Value> read =
-      Read({binding.instruction, binding.leaf}, {*element, place.values});
+  return ReadIndex({binding.instruction, binding.leaf}, {*element, place.values}, binding.value);
+}
+
+absl::StatusOr<Value> ElementReader::ReadIndex(ArrayValue array, const ElementPlace& place,
+                                               const ValueFunction& function) {
+  const absl::StatusOr<Value> read = Read(array, place);
   if (!read.ok()) return read.status();
-  const ElementType type = binding.shape().element_type();
+  const ElementType type = array.shape().element_type();
   const bool is_unsigned = IsUnsignedIntegral(type);
-  if (binding.value.kind() != ValueFunction::Kind::kClamp) {
-    return NotLoweredInstruction(*binding.instruction);
+  if (function.kind() != ValueFunction::Kind::kClamp) {
+    return NotLoweredInstruction(*array.instruction);
   }
   // Clamped as numbers of 64 bits: those of u64 that exceed them are greater than any index.
   const absl::StatusOr<Value> wide =
@@ -300,8 +379,8 @@ absl::StatusOr<Value> ElementReader::ReadIndex(const OperandIndexing& indexing, 
   const auto constant = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(builder_, loc_, builder_.getI64IntegerAttr(value));
   };
-  const Value low = constant(binding.value.lower());
-  const Value high = constant(binding.value.upper());
+  const Value low = constant(function.lower());
+  const Value high = constant(function.upper());
   const Value clamped =
       is_unsigned ? builder_.createOrFold<arith::MinUIOp>(
                         loc_, builder_.createOrFold<arith::MaxUIOp>(loc_, *wide, low), high)
@@ -317,7 +396,7 @@ absl::StatusOr<ElementPlace> ElementReader::Follow(const OperandIndexing& indexi
   MlirValues values = place.values;
   Variables dims(known->dims());
   for (int i = 0; i < indexing.map().num_runtimes(); ++i) {
-    const absl::StatusOr<Value> index = ReadIndex(indexing, i, place);
+    const absl::StatusOr<Value> index = ReadBinding(indexing, i, place);
     if (!index.ok()) return index.status();
     values.push_back(*index);
     dims.push_back({indexing.bindings()[i].ValueRange(), {}});
@@ -336,50 +415,82 @@ absl::StatusOr<ElementPlace> ElementReader::Follow(const OperandIndexing& indexi
   return ElementPlace{*std::move(composed), std::move(values)};
 }
 
-absl::StatusOr<MlirValues> ElementReader::ReadSum(const HloInstruction& instruction,
-                                                  const ElementPlace& place) {
-  const bool is_product =
-      instruction.opcode() == HloOpcode::kDot || instruction.opcode() == HloOpcode::kConvolution;
-  const ElementType type = instruction.shape().Leaf(0).element_type();
-  const int64_t arrays = is_product ? 2 : instruction.operand_count() / 2;
-  if (is_product && instruction.operand_count() != 2) return NotLoweredInstruction(instruction);
+absl::StatusOr<MlirValues> ElementReader::ReadInits(const HloInstruction& instruction) {
   MlirValues inits;
-  if (is_product) {
-    const absl::StatusOr<mlir::Type> mlir_type = MlirElementType(type, builder_.getContext());
-    if (!mlir_type.ok()) return mlir_type.status();
+  if (IsProduct(instruction)) {
+    const absl::StatusOr<mlir::Type> type =
+        MlirElementType(instruction.shape().element_type(), builder_.getContext());
+    if (!type.ok()) return type.status();
     inits.push_back(
-        arith::ConstantOp::create(builder_, loc_, builder_.getZeroAttr(*mlir_type)).getResult());
+        arith::ConstantOp::create(builder_, loc_, builder_.getZeroAttr(*type)).getResult());
+    return inits;
   }
-  for (int64_t i = 0; !is_product && i < arrays; ++i) {
+  const int64_t arrays = instruction.operand_count() / 2;
+  for (int64_t i = 0; i < arrays; ++i) {
     const absl::StatusOr<Value> init = ReadScalar(*instruction.operand(arrays + i));
     if (!init.ok()) return init.status();
     inits.push_back(*init);
   }
+  return inits;
+}
+
+absl::StatusOr<MlirValues> ElementReader::ReadSum(const HloInstruction& instruction,
+                                                  const ElementPlace& place) {
+  const absl::StatusOr<MlirValues> inits = ReadInits(instruction);
+  if (!inits.ok()) return inits.status();
+  // All steps, after what the place has values of.
   const llvm::SmallVector<int64_t, 2> sizes = ContractionLoops(instruction);
-  if (llvm::is_contained(sizes, 0)) return inits;
+  Variables dims(place.map.dims());
+  llvm::SmallVector<AffineExpr, 8> points(place.map.results());
+  for (const int64_t size : sizes) {
+    points.push_back(mlir::getAffineDimExpr(dims.size(), builder_.getContext()));
+    dims.push_back({Interval::OfSize(size), {}});
+  }
+  const int num_dims = static_cast<int>(dims.size());
+  IndexingMap steps(kPartsFit, mlir::AffineMap::get(num_dims, 0, points, builder_.getContext()),
+                    std::move(dims), {}, {}, Constraints(place.map.constraints()));
+  return AddSteps(instruction, {{std::move(steps), place.values}, static_cast<int>(sizes.size())},
+                  *inits);
+}
+
+absl::StatusOr<MlirValues> ElementReader::AddSteps(const HloInstruction& instruction,
+                                                   const StepPlaces& steps,
+                                                   const MlirValues& sums) {
+  const bool is_product = IsProduct(instruction);
+  if (is_product && instruction.operand_count() != 2) return NotLoweredInstruction(instruction);
+  const int64_t arrays = is_product ? 2 : instruction.operand_count() / 2;
+  const IndexingMap& points = steps.place.map;
+  if (points.IsKnownEmpty()) return sums;
   const absl::StatusOr<InstructionIndexing> entries = MapsOf(instruction);
   if (!entries.ok()) return entries.status();
-  const InstructionIndexing steps =
+  const InstructionIndexing of_steps =
       ContractionSteps(instruction, *entries, builder_.getContext(), OptionsOfEmitter());
-  // Where no step reads anything, as of windows on padding alone, the sum is what it begins with.
+  std::vector<IndexingMap> reads;
   for (int64_t operand = 0; operand < arrays; ++operand) {
-    if (FindMaps(steps, operand) == nullptr) return inits;
+    const OperandIndexingSet* maps = FindMaps(of_steps, operand);
+    // Where no step reads anything, as of windows on padding alone, the sum is what it begins with.
+    if (maps == nullptr) return sums;
+    if (maps->size() != 1) return absl::InternalError("no steps");
+    absl::StatusOr<IndexingMap> read = ComposeIndexingMaps(points, maps->begin()->map());
+    if (!read.ok()) return read.status();
+    read->Simplify();
+    if (read->num_symbols() > 0) return NotLoweredInstruction(instruction);
+    if (read->IsKnownEmpty()) return sums;
+    reads.push_back(*std::move(read));
   }
-  const int rank = place.map.num_dims();
-  const absl::StatusOr<IndexingMap> loops =
-      LoopsOf(steps, arrays, rank, static_cast<int>(sizes.size()));
-  if (!loops.ok()) return loops.status();
-  if (loops->IsKnownEmpty()) return inits;
+  const absl::StatusOr<StepLoops> nest = LoopsOf(reads, steps.num_steps);
+  if (!nest.ok()) return nest.status();
+  if (nest->loops.IsKnownEmpty()) return sums;
 
+  const MlirValues& around = steps.place.values;
   const auto body = [&](mlir::ValueRange ranges,
                         mlir::ValueRange carried) -> absl::StatusOr<MlirValues> {
     MlirValues arguments(carried);
+    MlirValues values = around;
+    values.append(ranges.begin(), ranges.end());
     for (int64_t operand = 0; operand < arrays; ++operand) {
-      MlirValues values = place.values;
-      values.append(ranges.begin(), ranges.end());
       const absl::StatusOr<Value> element =
-          Read({instruction.operand(operand), 0},
-               {FindMaps(steps, operand)->begin()->map(), std::move(values)});
+          Read({instruction.operand(operand), 0}, {reads[operand], values});
       if (!element.ok()) return element.status();
       arguments.push_back(*element);
     }
@@ -389,14 +500,53 @@ absl::StatusOr<MlirValues> ElementReader::ReadSum(const HloInstruction& instruct
     return EmitMultiplyAdd(builder_, loc_, instruction, arguments);
   };
   // Elements of the result outside of the loops' domain read nothing.
-  IndexingMap all = IndexingMap(kPartsFit, mlir::AffineMap::get(rank, 0, builder_.getContext()),
-                                Variables(loops->dims()), {}, {});
-  const absl::StatusOr<Value> holds =
-      CheckDomain(builder_, loc_, all, place.values, {}, &place.map);
+  const int num_around = static_cast<int>(around.size());
+  Constraints constraints;
+  for (const Constraint& constraint : points.constraints()) {
+    bool is_around = true;
+    for (int i = num_around; i < points.num_dims(); ++i) {
+      is_around &= !constraint.expr.isFunctionOfDim(i);
+    }
+    if (is_around) constraints.push_back(constraint);
+  }
+  const IndexingMap known(kPartsFit, mlir::AffineMap::get(num_around, 0, builder_.getContext()),
+                          Variables(points.dims().take_front(num_around)), {}, {},
+                          std::move(constraints));
+  const absl::StatusOr<Value> holds = CheckDomain(builder_, loc_, nest->around, around, {}, &known);
   if (!holds.ok()) return holds.status();
-  return EmitIf(*holds, inits, [&] {
-    return EmitLoopNest(builder_, loc_, *loops, place.values, {}, inits, body);
-  });
+  return EmitIf(*holds, sums,
+                [&] { return EmitLoopNest(builder_, loc_, nest->loops, around, {}, sums, body); });
+}
+
+absl::StatusOr<Value> ElementReader::ReadTiles(llvm::ArrayRef<TileInMemory> tiles,
+                                               const ElementPlace& place) {
+  const mlir::Type type =
+      mlir::cast<mlir::MemRefType>(tiles.front().memory.getType()).getElementType();
+  Value value = arith::ConstantOp::create(builder_, loc_, builder_.getZeroAttr(type)).getResult();
+  for (const TileInMemory& tile : llvm::reverse(tiles)) {
+    absl::StatusOr<PlaceInTile> found = FindInTile(tile, place);
+    if (!found.ok()) return found.status();
+    auto& [map, values] = found->position;
+    Constraints unsure;
+    if (may_miss_ || tiles.size() > 1) unsure = found->box;
+    if (tiles.size() > 1) unsure.append(found->filled);
+    const IndexingMap has(kPartsFit, mlir::AffineMap::get(map.num_dims(), 0, map.context()),
+                          Variables(map.dims()), {}, {}, std::move(unsure));
+    const absl::StatusOr<Value> holds = CheckDomain(builder_, loc_, has, values, {}, &map);
+    if (!holds.ok()) return holds.status();
+    map.Simplify();
+    const absl::StatusOr<MlirValues> loaded =
+        EmitIf(*holds, value, [&]() -> absl::StatusOr<MlirValues> {
+          const absl::StatusOr<MlirValues> position =
+              ApplyIndexing(builder_, loc_, map, values, {});
+          if (!position.ok()) return position.status();
+          return MlirValues(
+              {mlir::memref::LoadOp::create(builder_, loc_, tile.memory, *position).getResult()});
+        });
+    if (!loaded.ok()) return loaded.status();
+    value = loaded->front();
+  }
+  return value;
 }
 
 }  // namespace xla_indexing::internal

@@ -40,11 +40,6 @@ int64_t FirstIndexOperand(const HloInstruction& instruction) {
   }
 }
 
-// What is computed of nothing is computed anew wherever it is used.
-bool IsOfNothing(const HloInstruction& instruction) {
-  return instruction.opcode() == HloOpcode::kIota || IsOneNumber(instruction);
-}
-
 }  // namespace
 
 ArrayValue ComputedBy(ArrayValue value) {
@@ -81,6 +76,10 @@ bool IsOneNumber(const HloInstruction& instruction) {
   if (instruction.opcode() != HloOpcode::kConstant) return false;
   const Literal* literal = instruction.literal();
   return literal != nullptr && (literal->IsSplat() || literal->ElementCount() == 1);
+}
+
+bool IsOfNothing(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kIota || IsOneNumber(instruction);
 }
 
 MemoryPlan::MemoryPlan(const HloComputation& computation) {

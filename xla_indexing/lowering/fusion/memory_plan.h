@@ -37,6 +37,8 @@ ArrayValue ComputedBy(ArrayValue value);
 bool IsSumOfMany(const HloInstruction& instruction);
 // A constant all of whose elements are equal.
 bool IsOneNumber(const HloInstruction& instruction);
+// What is computed from no array, and therefore anew wherever it is used: such a constant, an iota.
+bool IsOfNothing(const HloInstruction& instruction);
 
 class MemoryPlan {
  public:

@@ -20,6 +20,7 @@
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/lowering/index/apply_indexing.h"
 #include "xla_indexing/lowering/index/expr_emitter.h"
+#include "xla_indexing/map/common_maps.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/map/indexing_map.h"
 
@@ -110,10 +111,16 @@ class LoopNestEmitter {
     AffineExpr& from = sign == 1 ? bound.lower : bound.upper;
     AffineExpr& to = sign == 1 ? bound.upper : bound.lower;
     const Interval& interval = constraint.interval;
-    if (interval.has_lower()) from = solve(interval.lower());
-    if (interval.has_upper()) to = solve(interval.upper());
-    if (interval.has_lower() && !Fits(from)) return std::nullopt;
-    if (interval.has_upper() && !Fits(to)) return std::nullopt;
+    // An end that no point is beyond is no bound.
+    const Interval known = RangeOf(intervals_, constraint.expr);
+    if (interval.has_lower() && !known.IsSubsetOf(Interval::AtLeast(interval.lower()))) {
+      from = solve(interval.lower());
+      if (!Fits(from)) return std::nullopt;
+    }
+    if (interval.has_upper() && !known.IsSubsetOf(Interval::AtMost(interval.upper()))) {
+      to = solve(interval.upper());
+      if (!Fits(to)) return std::nullopt;
+    }
     if (bound.upper) {
       bound.upper = internal::Add(bound.upper, internal::Constant(1, map_.context()));
       if (!Fits(bound.upper)) return std::nullopt;

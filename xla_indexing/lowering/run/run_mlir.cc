@@ -1,4 +1,4 @@
-#include "tests/lowering/support/run_mlir.h"
+#include "xla_indexing/lowering/run/run_mlir.h"
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,13 @@
 // Runs modules of MLIR in this process.
-#ifndef XLA_INDEXING_TESTS_LOWERING_SUPPORT_RUN_MLIR_H_
-#define XLA_INDEXING_TESTS_LOWERING_SUPPORT_RUN_MLIR_H_
+//
+// It takes LLVM's compiler, so that it is a part of the programs that run something, and of no component.
+// Code is not optimised before it is selected.
+//
+// Example: CompiledModule::Compile(**emitted)->Run("entry", arrays), arrays as EmitFusion says.
+//
+// Errors: Internal, with what LLVM says.
+#ifndef XLA_INDEXING_LOWERING_RUN_RUN_MLIR_H_
+#define XLA_INDEXING_LOWERING_RUN_RUN_MLIR_H_
 
 #include <cstdint>
 #include <memory>
@@ -43,4 +50,4 @@ class CompiledModule {
 
 }  // namespace xla_indexing
 
-#endif  // XLA_INDEXING_TESTS_LOWERING_SUPPORT_RUN_MLIR_H_
+#endif  // XLA_INDEXING_LOWERING_RUN_RUN_MLIR_H_

@@ -1,0 +1,199 @@
+#include "tests/lowering/support/check_run.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "llvm/Support/raw_ostream.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/lowering/support/evaluate.h"
+#include "tests/reference/execute/execute.h"
+#include "tests/reference/execute/integers.h"
+#include "tests/reference/execute/value.h"
+#include "tests/testing/random.h"
+#include "tests/testing/random/random_hlo.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/verify/verifier.h"
+#include "xla_indexing/lowering/run/run_mlir.h"
+
+namespace xla_indexing {
+namespace {
+
+using reference::Array;
+using reference::Integer;
+using reference::Value;
+
+int BytesOf(ElementType type) { return IsPred(type) ? 1 : BitWidth(type) / 8; }
+
+// Arrays in memory, with layouts as strides.
+RunArray InMemory(const Array& array, bool is_filled) {
+  RunArray run;
+  run.sizes.assign(array.sizes().begin(), array.sizes().end());
+  run.strides.resize(run.sizes.size());
+  int64_t stride = 1;
+  for (const int64_t dim : array.shape().LayoutOrRowMajor().minor_to_major) {
+    run.strides[dim] = stride;
+    stride *= std::max<int64_t>(run.sizes[dim], 1);
+  }
+  const int width = BytesOf(array.shape().element_type());
+  run.bytes.assign(stride * width, '\x55');
+  if (!is_filled) return run;
+  reference::ForEachIndex(array.sizes(), [&](const reference::Index& index) {
+    int64_t at = 0;
+    for (size_t d = 0; d < index.size(); ++d) at += index[d] * run.strides[d];
+    const uint64_t bits = absl::Int128Low64(*array.at(index).value);
+    std::memcpy(run.bytes.data() + at * width, &bits, width);
+  });
+  return run;
+}
+
+Integer BitsAt(const RunArray& run, const reference::Index& index, ElementType type) {
+  int64_t at = 0;
+  for (size_t d = 0; d < index.size(); ++d) at += index[d] * run.strides[d];
+  uint64_t bits = 0;
+  std::memcpy(&bits, run.bytes.data() + at * BytesOf(type), BytesOf(type));
+  return IsFloatingPoint(type) ? Integer(bits) : reference::WrapInteger(type, Integer(bits));
+}
+
+// The number of a float among all of its format, in order.
+int64_t OrderOf(ElementType type, Integer bits) {
+  const auto word = static_cast<int64_t>(absl::Int128Low64(bits));
+  const int64_t sign = type == ElementType::kF32 ? int64_t{1} << 31 : INT64_MIN;
+  const int64_t magnitude = word & (type == ElementType::kF32 ? INT32_MAX : INT64_MAX);
+  return (word & sign) != 0 ? -magnitude : magnitude;
+}
+
+bool AreClose(ElementType type, Integer expected, Integer got, int64_t ulps) {
+  if (!IsFloatingPoint(type)) return expected == got;
+  const double a = NumberOf(type, expected);
+  const double b = NumberOf(type, got);
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  return std::abs(OrderOf(type, expected) - OrderOf(type, got)) <= ulps;
+}
+
+// Quarters of small numbers, so that sums and products of a few are exact; seldom others.
+Integer RandomFloat(ElementType type, RandomFloats floats, Random& random) {
+  double number = static_cast<double>(random.Between(-16, 16)) / 4;
+  if (floats == RandomFloats::kAll && random.OneIn(24)) {
+    const double special[] = {INFINITY, -INFINITY, NAN, -0.0, 1e30, 0.1};
+    number = special[random.Between(0, 5)];
+  }
+  if (type == ElementType::kF32) return std::bit_cast<uint32_t>(static_cast<float>(number));
+  return Integer(std::bit_cast<uint64_t>(number));
+}
+
+Value RandomArgument(const Shape& shape, uint64_t seed, RandomFloats floats) {
+  Value value = reference::MakeValue(shape);
+  reference::FillIntegers(seed, &value);
+  Random random(seed);
+  for (Array& array : value) {
+    for (reference::Element& element : array.elements()) element.is_arbitrary = false;
+    const ElementType type = array.shape().element_type();
+    if (!IsFloatingPoint(type)) continue;
+    for (reference::Element& element : array.elements()) {
+      element.value = RandomFloat(type, floats, random);
+    }
+  }
+  return value;
+}
+
+std::string TextOf(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  return text;
+}
+
+}  // namespace
+
+absl::Status CheckRun(const std::string& text, uint64_t seed, EmitFunction emit,
+                      RandomFloats floats, int64_t ulps) {
+  const auto module = ParseAndVerifyModule(text);
+  if (!module.ok()) return module.status();
+  const HloComputation& entry = *(*module)->entry_computation();
+  std::vector<Value> arguments;
+  for (const HloInstruction* parameter : entry.parameters()) {
+    arguments.push_back(RandomArgument(parameter->shape(), seed + arguments.size(), floats));
+  }
+  std::vector<const Value*> pointers;
+  for (const Value& argument : arguments) pointers.push_back(&argument);
+  const std::unique_ptr<mlir::MLIRContext> context = MakeLoweringContext();
+  auto emitted = emit(entry, context.get());
+  if (!emitted.ok()) return emitted.status();
+  const absl::StatusOr<Value> expected = EvaluateByDefinition(entry, pointers);
+  if (!expected.ok()) return expected.status();
+  const std::string code = TextOf(**emitted);
+  absl::StatusOr<CompiledModule> compiled = CompiledModule::Compile(**emitted);
+  if (!compiled.ok()) return absl::InternalError(absl::StrCat(compiled.status().message(), code));
+  std::vector<RunArray> arrays;
+  for (const Value& argument : arguments) {
+    for (const Array& leaf : argument) arrays.push_back(InMemory(leaf, true));
+  }
+  const size_t first = arrays.size();
+  const Value results = reference::MakeValue(entry.root_instruction()->shape());
+  for (const Array& leaf : results) arrays.push_back(InMemory(leaf, false));
+  if (absl::Status status = compiled->Run(std::string(entry.name()), arrays); !status.ok()) {
+    return status;
+  }
+  absl::Status status;
+  for (size_t leaf = 0; leaf < expected->size(); ++leaf) {
+    const ElementType type = results[leaf].shape().element_type();
+    reference::ForEachIndex(results[leaf].sizes(), [&](const reference::Index& index) {
+      const Integer wanted = *(*expected)[leaf].at(index).value;
+      const Integer got = BitsAt(arrays[first + leaf], index, type);
+      if (!status.ok() || AreClose(type, wanted, got, ulps)) return;
+      status = absl::InternalError(absl::StrCat("seed ", seed, ", leaf ", leaf, ", element ",
+                                                reference::PositionOf(results[leaf].sizes(), index),
+                                                ": ", NumberOf(type, got), " and not ",
+                                                NumberOf(type, wanted), "\n", text, "\n", code));
+    });
+  }
+  return status;
+}
+
+std::vector<HloOpcode> LoweredOpcodes() {
+  std::vector<HloOpcode> lowered;
+  for (const HloOpcode opcode : RandomOpcodes()) {
+    switch (opcode) {
+      case HloOpcode::kBitcast:
+      case HloOpcode::kBroadcast:
+      case HloOpcode::kCall:
+      case HloOpcode::kConcatenate:
+      case HloOpcode::kConstant:
+      case HloOpcode::kConvolution:
+      case HloOpcode::kDot:
+      case HloOpcode::kDynamicSlice:
+      case HloOpcode::kDynamicUpdateSlice:
+      case HloOpcode::kFusion:
+      case HloOpcode::kGather:
+      case HloOpcode::kGetTupleElement:
+      case HloOpcode::kIota:
+      case HloOpcode::kMap:
+      case HloOpcode::kPad:
+      case HloOpcode::kReduce:
+      case HloOpcode::kReduceWindow:
+      case HloOpcode::kReshape:
+      case HloOpcode::kReverse:
+      case HloOpcode::kSlice:
+      case HloOpcode::kTranspose:
+      case HloOpcode::kTuple:
+        lowered.push_back(opcode);
+        break;
+      default:
+        if (IsElementwise(opcode)) lowered.push_back(opcode);
+    }
+  }
+  return lowered;
+}
+
+}  // namespace xla_indexing

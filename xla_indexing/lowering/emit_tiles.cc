@@ -1,0 +1,614 @@
+#include "xla_indexing/lowering/emit_tiles.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/Value.h"
+#include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/lowering/fusion/element_reader.h"
+#include "xla_indexing/lowering/fusion/function_frame.h"
+#include "xla_indexing/lowering/fusion/memory_plan.h"
+#include "xla_indexing/lowering/fusion/tile_placer.h"
+#include "xla_indexing/lowering/index/apply_indexing.h"
+#include "xla_indexing/lowering/index/emit_loop_nest.h"
+#include "xla_indexing/map/common_maps.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/tiling/kernel/tile_graph.h"
+#include "xla_indexing/tiling/kernel/tiled_computation.h"
+
+namespace xla_indexing {
+namespace {
+
+using internal::ArrayValue;
+using internal::ComputedBy;
+using internal::ElementPlace;
+using internal::ElementReader;
+using internal::PlacedTile;
+using internal::StepPlaces;
+using internal::TileInMemory;
+using mlir::AffineExpr;
+using mlir::Value;
+
+class TileEmitter {
+ public:
+  TileEmitter(const HloComputation& original, const FusionView& view, const TileGraph& graph,
+              mlir::MLIRContext* context)
+      : computation_(view.computation()),
+        graph_(graph),
+        frame_(original, view, context),
+        builder_(frame_.builder()),
+        loc_(frame_.loc()),
+        reader_(frame_.reader()),
+        placer_(graph, builder_, loc_, reader_),
+        states_(graph.nodes().size(), PlacedTile(context)),
+        num_uses_(graph.nodes().size()),
+        is_running_(graph.regions().size()) {
+    for (const TileNode& node : graph_.nodes()) {
+      for (const TileNode::Operand& operand : node.operands) ++num_uses_[operand.node];
+    }
+  }
+
+  absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Emit() {
+    if (absl::Status status = frame_.Begin(); !status.ok()) return status;
+    for (const HloInstruction* instruction : computation_.instructions()) {
+      if (instruction->opcode() != HloOpcode::kConstant || internal::IsOfNothing(*instruction)) {
+        continue;
+      }
+      if (absl::Status status = frame_.AddConstant(*instruction); !status.ok()) {
+        return internal::Named(*instruction, status);
+      }
+    }
+    const Value zero = Index(0);
+    indices_.assign(graph_.space().num_dims(), zero);
+    for (size_t i = 0; i < graph_.regions().size(); ++i) {
+      if (graph_.regions()[i].parent >= 0) continue;
+      if (absl::Status status = EmitGrid(static_cast<int>(i)); !status.ok()) return status;
+      indices_.assign(graph_.space().num_dims(), zero);
+    }
+    return frame_.Finish();
+  }
+
+ private:
+  Value Index(int64_t value) {
+    return mlir::arith::ConstantOp::create(builder_, loc_, builder_.getIndexAttr(value));
+  }
+
+  // The programs of a grid.
+  absl::Status EmitGrid(int number) {
+    const TileRegion& region = graph_.regions()[number];
+    const mlir::OpBuilder::InsertionGuard back(builder_);
+    llvm::SmallVector<mlir::OpFoldResult, 4> trip_counts;
+    for (const int64_t count : region.trip_counts) {
+      trip_counts.push_back(builder_.getIndexAttr(count));
+    }
+    if (!trip_counts.empty()) {
+      auto programs = mlir::scf::ForallOp::create(builder_, loc_, trip_counts, mlir::ValueRange(),
+                                                  std::nullopt);
+      for (const auto [dim, index] : llvm::zip(region.dims, programs.getInductionVars())) {
+        indices_[dim] = index;
+      }
+      builder_.setInsertionPointToStart(programs.getBody());
+    }
+    temporaries_.clear();
+    if (absl::Status status = Allocate(number); !status.ok()) return status;
+    if (absl::Status status = AllocateMaxima(number); !status.ok()) return status;
+    if (absl::Status status = EmitSteps(number); !status.ok()) return status;
+    for (const Value temporary : temporaries_) {
+      mlir::memref::DeallocOp::create(builder_, loc_, temporary);
+    }
+    return absl::OkStatus();
+  }
+
+  int GridOf(int region) const {
+    while (graph_.regions()[region].parent >= 0) region = graph_.regions()[region].parent;
+    return region;
+  }
+
+  // The memory of the tiles of a grid.
+  absl::Status Allocate(int grid) {
+    for (size_t i = 0; i < graph_.nodes().size(); ++i) {
+      const TileNode& node = graph_.nodes()[i];
+      if (GridOf(node.region) != grid || !HasTile(static_cast<int>(i))) continue;
+      Value& memory = states_[i].tile.memory;
+      if (!node.IsContraction()) {
+        const absl::StatusOr<Value> tile = AllocateTile(node, node.leaf);
+        if (!tile.ok()) return internal::Named(*node.instruction, tile.status());
+        memory = *tile;
+        continue;
+      }
+      // Accumulators are there for all leaves of a contraction, also for those that nothing reads.
+      MlirValues& sums = sums_[FirstLeaf(static_cast<int>(i))];
+      const int64_t num_leaves = node.instruction->shape().LeafCount();
+      for (auto leaf = static_cast<int64_t>(sums.size()); leaf < num_leaves; ++leaf) {
+        const absl::StatusOr<Value> tile = AllocateTile(node, leaf);
+        if (!tile.ok()) return internal::Named(*node.instruction, tile.status());
+        sums.push_back(*tile);
+      }
+      memory = sums[node.leaf];
+    }
+    return absl::OkStatus();
+  }
+
+  // What belongs to the maxima of loops in one pass.
+  absl::Status AllocateMaxima(int grid) {
+    for (const auto [number, region] : llvm::enumerate(graph_.regions())) {
+      if (GridOf(static_cast<int>(number)) != grid) continue;
+      for (const TileRescale& rescale : region.rescales) {
+        if (rescale.kind != TileRescale::Kind::kMaximum || maxima_.contains(rescale.by)) continue;
+        const TileNode& node = graph_.nodes()[rescale.by];
+        const absl::StatusOr<Value> finite = AllocateTile(node, node.leaf);
+        const absl::StatusOr<Value> factors = AllocateTile(node, node.leaf);
+        if (!finite.ok()) return NamedAs(rescale.by, finite.status());
+        if (!factors.ok()) return NamedAs(rescale.by, factors.status());
+        maxima_[rescale.by] = {static_cast<int>(number), *finite, *factors};
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Value> AllocateTile(const TileNode& node, int64_t leaf) {
+    const ElementType type = node.instruction->shape().Leaf(leaf).element_type();
+    const absl::StatusOr<mlir::MemRefType> memory =
+        internal::MemoryType(Shape::Array(type, graph_.tile(node).sizes), builder_.getContext());
+    if (!memory.ok()) return memory.status();
+    temporaries_.push_back(mlir::memref::AllocOp::create(builder_, loc_, *memory));
+    return temporaries_.back();
+  }
+
+  // Whether a node has memory of its own: what is only stored goes to the result at once.
+  bool HasTile(int node) const {
+    return !internal::IsOfNothing(*graph_.nodes()[node].instruction) &&
+           (num_uses_[node] > 0 || graph_.nodes()[node].IsContraction());
+  }
+
+  absl::Status EmitLoop(int number) {
+    const TileRegion& region = graph_.regions()[number];
+    auto loop = mlir::scf::ForOp::create(builder_, loc_, Index(0),
+                                         Index(region.trip_counts.front()), Index(1));
+    const mlir::OpBuilder::InsertionGuard back(builder_);
+    builder_.setInsertionPointToStart(loop.getBody());
+    const Value outside = std::exchange(indices_[region.dims.front()], loop.getInductionVar());
+    is_running_[number] = true;
+    absl::Status status = EmitSteps(number);
+    is_running_[number] = false;
+    indices_[region.dims.front()] = outside;
+    return status;
+  }
+
+  // A contraction begins before its outermost loop, and takes its steps at the end of each iteration of the
+  // innermost one, or where the graph says so.
+  absl::Status EmitSteps(int number) {
+    const TileRegion& region = graph_.regions()[number];
+    bool takes_steps = true;
+    for (const TileRegion::Step& step : region.steps) {
+      absl::Status status = absl::OkStatus();
+      if (step.is_region) {
+        takes_steps &= graph_.regions()[step.index].accumulators != region.accumulators;
+        status = EmitInner(step.index);
+      } else if (step.is_accumulation) {
+        takes_steps = false;
+        status = NamedAs(step.index, Accumulate(step.index));
+      } else {
+        status = EmitNode(step.index);
+      }
+      if (!status.ok()) return status;
+    }
+    for (const int node : region.accumulators) {
+      if (!takes_steps || FirstLeaf(node) != node) continue;
+      if (absl::Status status = Accumulate(node); !status.ok()) return NamedAs(node, status);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status EmitInner(int number) {
+    for (const int node : graph_.regions()[number].accumulators) {
+      if (graph_.nodes()[node].loop != number || FirstLeaf(node) != node) continue;
+      if (absl::Status status = Begin(node); !status.ok()) return NamedAs(node, status);
+    }
+    if (absl::Status status = EmitLoop(number); !status.ok()) return status;
+    for (const auto kind : {TileRescale::Kind::kMaximum, TileRescale::Kind::kDivisor}) {
+      for (const TileRescale& rescale : graph_.regions()[number].rescales) {
+        if (rescale.kind != kind) continue;
+        absl::Status status = Finish(rescale);
+        if (!status.ok()) return NamedAs(rescale.accumulator, status);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status NamedAs(int node, const absl::Status& status) const {
+    return status.ok() ? status : internal::Named(*graph_.nodes()[node].instruction, status);
+  }
+
+  absl::Status EmitNode(int number) {
+    const TileNode& node = graph_.nodes()[number];
+    if (!HasTile(number) && !IsStored(number)) return absl::OkStatus();
+    absl::Status status = absl::OkStatus();
+    if (!node.IsContraction()) {
+      status = placer_.Place(graph_.nodes()[number], indices_, &states_[number]);
+      if (status.ok()) status = Compute(number);
+      return NamedAs(number, status);
+    }
+    // All leaves of one contraction are computed, and placed, with the first that is reached.
+    const int first = FirstLeaf(number);
+    if (node.loop < 0 && !states_[first].is_active) {
+      status = Begin(first);
+      if (status.ok()) status = Accumulate(first);
+    }
+    if (!status.ok()) return NamedAs(number, status);
+    if (first != number) {
+      const Value memory = states_[number].tile.memory;
+      states_[number] = states_[first];
+      states_[number].tile.memory = memory;
+    }
+    if (!IsStored(number)) return absl::OkStatus();
+    status = ForEachElement(number, [&](const ElementPlace& place, mlir::ValueRange position) {
+      return StoreResults(
+          number, place,
+          mlir::memref::LoadOp::create(builder_, loc_, states_[number].tile.memory, position));
+    });
+    return NamedAs(number, status);
+  }
+
+  // --- Tiles ---
+
+  bool IsStored(int node) const {
+    return llvm::any_of(graph_.stores(),
+                        [&](const TileStore& store) { return store.node == node; });
+  }
+
+  // Emits something for each element of a node's tile, from its place and its position in the tile.
+  absl::Status ForEachElement(
+      int number, absl::FunctionRef<absl::Status(const ElementPlace&, mlir::ValueRange)> emit) {
+    const PlacedTile& state = states_[number];
+    llvm::SmallVector<int, 4> positions(state.elements.num_ranges());
+    std::iota(positions.begin(), positions.end(), 0);
+    absl::StatusOr<IndexingMap> places = RangesToDimensions(state.elements, positions);
+    if (!places.ok()) return places.status();
+    const auto body = [&](mlir::ValueRange ranges, mlir::ValueRange) -> absl::StatusOr<MlirValues> {
+      MlirValues values = state.tile.arguments;
+      values.append(ranges.begin(), ranges.end());
+      if (absl::Status status = emit({*places, std::move(values)}, ranges); !status.ok()) {
+        return status;
+      }
+      return MlirValues();
+    };
+    return reader_
+        .EmitIf(state.is_active, {},
+                [&] {
+                  return EmitLoopNest(builder_, loc_, state.elements, state.tile.arguments, {}, {},
+                                      body);
+                })
+        .status();
+  }
+
+  // Reads of a node's instruction are from the tiles of the node's operands.
+  void ReadOperandsOf(int number) {
+    const TileNode& node = graph_.nodes()[number];
+    ElementReader::Tiles tiles;
+    absl::flat_hash_map<ArrayValue, std::vector<int>> operands;
+    for (const TileNode::Operand& operand : node.operands) {
+      const ArrayValue array =
+          ComputedBy({node.instruction->operand(operand.operand), operand.leaf});
+      std::vector<int>& known = operands[array];
+      if (!HasTile(operand.node) || llvm::is_contained(known, operand.node)) continue;
+      known.push_back(operand.node);
+      tiles[array].push_back(states_[operand.node].tile);
+      const auto maximum = maxima_.find(operand.node);
+      if (maximum != maxima_.end() && is_running_[maximum->second.loop]) {
+        tiles[array].back().memory = maximum->second.finite;
+      }
+    }
+    // Which of several tiles has an element is known where each has all within its bounds. Otherwise a
+    // parameter is read in its own memory.
+    for (const auto& [array, known] : operands) {
+      const auto is_filled = [&](int operand) { return IsFilled(graph_.nodes()[operand]); };
+      if (known.size() > 1 && !llvm::all_of(known, is_filled)) tiles.erase(array);
+    }
+    reader_.ReadFromTiles(std::move(tiles), MayReadMore(node));
+  }
+
+  // Whether elements of a node may be computed that nothing reads, and whose operands are elsewhere.
+  bool MayReadMore(const TileNode& node) const {
+    return !node.is_exact || !graph_.ActiveTiles(node).is_all_active;
+  }
+  // Whether all elements of a tile within its bounds have their values.
+  bool IsFilled(const TileNode& node) const {
+    const MaskedTile& tile = graph_.tile(node);
+    return !MayReadMore(node) && tile.runtimes.empty() &&
+           llvm::all_of(tile.moved_bounds, [](const Interval& b) { return b.IsAll(); });
+  }
+
+  // --- Values ---
+
+  absl::Status Compute(int number) {
+    const TileNode& node = graph_.nodes()[number];
+    ArrayValue array = ComputedBy({node.instruction, node.leaf});
+    if (node.passes_on) {
+      const TileNode::Operand& operand = node.operands.front();
+      array = ComputedBy({node.instruction->operand(operand.operand), operand.leaf});
+    }
+    const bool is_load = array.instruction == node.instruction && reader_.MemoryOf(array);
+    if (is_load) {
+      reader_.ReadFromMemory();
+    } else {
+      ReadOperandsOf(number);
+    }
+    return ForEachElement(
+        number, [&](const ElementPlace& place, mlir::ValueRange position) -> absl::Status {
+          const absl::StatusOr<Value> value = is_load || array.instruction != node.instruction
+                                                  ? reader_.Read(array, place)
+                                                  : reader_.Compute(*array.instruction, place);
+          if (!value.ok()) return value.status();
+          if (HasTile(number)) {
+            mlir::memref::StoreOp::create(builder_, loc_, *value, states_[number].tile.memory,
+                                          position);
+          }
+          return StoreResults(number, place, *value);
+        });
+  }
+
+  // Stores an element where its node is a result, once for each tile.
+  absl::Status StoreResults(int number, const ElementPlace& place, Value value) {
+    for (const TileStore& store : graph_.stores()) {
+      if (store.node != number) continue;
+      const absl::StatusOr<MlirValues> element =
+          ApplyIndexing(builder_, loc_, place.map, place.values, {});
+      if (!element.ok()) return element.status();
+      const Value result = frame_.results()[graph_.space().roots()[store.root].leaf];
+      mlir::memref::StoreOp::create(builder_, loc_, value, result, *element);
+    }
+    return absl::OkStatus();
+  }
+
+  // --- Contractions ---
+
+  // The first node of those that are accumulated together: leaves of one contraction, with one tile.
+  int FirstLeaf(int number) const {
+    const TileNode& node = graph_.nodes()[number];
+    for (int i = 0; i < number; ++i) {
+      const TileNode& other = graph_.nodes()[i];
+      if (other.instruction == node.instruction && other.region == node.region &&
+          other.tile == node.tile && other.loop == node.loop) {
+        return i;
+      }
+    }
+    return number;
+  }
+
+  // What the node begins with, in the accumulators of all leaves.
+  absl::Status Begin(int number) {
+    const TileNode& node = graph_.nodes()[number];
+    if (!internal::IsSumOfMany(*node.instruction)) {
+      return internal::NotLoweredInstruction(*node.instruction);
+    }
+    if (absl::Status status = placer_.Place(graph_.nodes()[number], indices_, &states_[number]);
+        !status.ok())
+      return status;
+    ReadOperandsOf(number);
+    const absl::StatusOr<MlirValues> inits = reader_.ReadInits(*node.instruction);
+    if (!inits.ok()) return inits.status();
+    return ForEachElement(number, [&](const ElementPlace&, mlir::ValueRange position) {
+      StoreSums(number, *inits, position);
+      return absl::OkStatus();
+    });
+  }
+
+  void StoreSums(int number, const MlirValues& sums, mlir::ValueRange position) {
+    for (const auto [sum, memory] : llvm::zip(sums, sums_[number])) {
+      mlir::memref::StoreOp::create(builder_, loc_, sum, memory, position);
+    }
+  }
+
+  // The steps of the present tiles of the combined dimensions.
+  absl::Status Accumulate(int number) {
+    const TileNode& node = graph_.nodes()[number];
+    const auto maximum = maxima_.find(number);
+    return ForEachElement(
+        number, [&](const ElementPlace& place, mlir::ValueRange position) -> absl::Status {
+          const absl::StatusOr<StepPlaces> steps = StepsOf(node, place);
+          if (!steps.ok()) return steps.status();
+          MlirValues sums;
+          for (const Value memory : sums_[number]) {
+            sums.push_back(mlir::memref::LoadOp::create(builder_, loc_, memory, position));
+          }
+          if (absl::Status status = Rescale(number, place, &sums); !status.ok()) return status;
+          ReadOperandsOf(number);
+          const absl::StatusOr<MlirValues> next = reader_.AddSteps(*node.instruction, *steps, sums);
+          if (!next.ok()) return next.status();
+          StoreSums(number, *next, position);
+          if (maximum != maxima_.end()) {
+            StoreGrowth(maximum->second, sums.front(), next->front(), position);
+          }
+          return absl::OkStatus();
+        });
+  }
+
+  // --- One pass (TileRescale) ---
+
+  // Where a maximum is -inf, 0 is subtracted from what it is the maximum of.
+  struct Maximum {
+    int loop = 0;   // a region
+    Value finite;   // the maximum so far, 0 for -inf
+    Value factors;  // exp(the maximum before this step - finite)
+  };
+
+  Value IsMinusInfinity(Value value) {
+    const auto type = llvm::cast<mlir::FloatType>(value.getType());
+    const Value infinity = mlir::arith::ConstantOp::create(
+        builder_, loc_,
+        builder_.getFloatAttr(type,
+                              llvm::APFloat::getInf(type.getFloatSemantics(), /*Negative=*/true)));
+    return mlir::arith::CmpFOp::create(builder_, loc_, mlir::arith::CmpFPredicate::OEQ, value,
+                                       infinity);
+  }
+
+  void StoreGrowth(const Maximum& maximum, Value before, Value now, mlir::ValueRange position) {
+    const Value zero =
+        mlir::arith::ConstantOp::create(builder_, loc_, builder_.getFloatAttr(now.getType(), 0.0));
+    const Value finite =
+        mlir::arith::SelectOp::create(builder_, loc_, IsMinusInfinity(now), zero, now);
+    const Value growth = mlir::arith::SubFOp::create(builder_, loc_, before, finite);
+    mlir::memref::StoreOp::create(builder_, loc_, finite, maximum.finite, position);
+    mlir::memref::StoreOp::create(builder_, loc_, mlir::math::ExpOp::create(builder_, loc_, growth),
+                                  maximum.factors, position);
+  }
+
+  // The element of an accumulator that another one is corrected by, in the same loop.
+  absl::StatusOr<Value> ReadBy(const TileRescale& rescale, const ElementPlace& place,
+                               Value memory) {
+    const TileNode& by = graph_.nodes()[rescale.by];
+    absl::StatusOr<IndexingMap> element = ComposeIndexingMaps(place.map, rescale.elements);
+    if (!element.ok()) return element.status();
+    element->Simplify();
+    const ArrayValue array = ComputedBy({by.instruction, by.leaf});
+    TileInMemory tile = states_[rescale.by].tile;
+    tile.memory = memory;
+    ElementReader::Tiles tiles;
+    tiles[array].push_back(std::move(tile));
+    reader_.ReadFromTiles(std::move(tiles), MayReadMore(graph_.nodes()[rescale.accumulator]));
+    return reader_.Read(array, {*std::move(element), place.values});
+  }
+
+  // Multiplies the sums by how much the maximum has grown in this step.
+  absl::Status Rescale(int number, const ElementPlace& place, MlirValues* sums) {
+    const int loop = graph_.nodes()[number].loop;
+    if (loop < 0) return absl::OkStatus();
+    for (const TileRescale& rescale : graph_.regions()[loop].rescales) {
+      if (rescale.accumulator != number || rescale.kind != TileRescale::Kind::kMaximum) continue;
+      const absl::StatusOr<Value> factor = ReadBy(rescale, place, maxima_[rescale.by].factors);
+      if (!factor.ok()) return factor.status();
+      for (Value& sum : *sums) {
+        if (sum.getType() != factor->getType()) {
+          return absl::UnimplementedError("a sum in one pass with a maximum of another type");
+        }
+        sum = mlir::arith::MulFOp::create(builder_, loc_, sum, *factor);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // After the loop: sums of rows without any value are NaN, others are divided by their divisors.
+  absl::Status Finish(const TileRescale& rescale) {
+    const Value memory = states_[rescale.accumulator].tile.memory;
+    return ForEachElement(
+        rescale.accumulator,
+        [&](const ElementPlace& place, mlir::ValueRange position) -> absl::Status {
+          const absl::StatusOr<Value> by = ReadBy(rescale, place, states_[rescale.by].tile.memory);
+          if (!by.ok()) return by.status();
+          Value sum = mlir::memref::LoadOp::create(builder_, loc_, memory, position);
+          if (rescale.kind == TileRescale::Kind::kDivisor) {
+            if (sum.getType() != by->getType()) {
+              return absl::UnimplementedError("a sum in one pass with a divisor of another type");
+            }
+            sum = mlir::arith::DivFOp::create(builder_, loc_, sum, *by);
+          } else {
+            const auto type = llvm::cast<mlir::FloatType>(sum.getType());
+            const Value nan = mlir::arith::ConstantOp::create(
+                builder_, loc_,
+                builder_.getFloatAttr(type, llvm::APFloat::getNaN(type.getFloatSemantics())));
+            sum = mlir::arith::SelectOp::create(builder_, loc_, IsMinusInfinity(*by), nan, sum);
+          }
+          mlir::memref::StoreOp::create(builder_, loc_, sum, memory, position);
+          return absl::OkStatus();
+        });
+  }
+
+  // Step j of tile k of a dimension with tiles of t is k * t + j.
+  absl::StatusOr<StepPlaces> StepsOf(const TileNode& node, const ElementPlace& place) {
+    mlir::MLIRContext* context = builder_.getContext();
+    StepPlaces steps = {place, static_cast<int>(node.combined_dims.size())};
+    Variables dims(place.map.dims());
+    MlirValues values = place.values;
+    llvm::SmallVector<AffineExpr, 8> points(place.map.results());
+    // The tile indices that the node began with are not those of its loops.
+    llvm::SmallVector<AffineExpr, 4> tile_of;
+    for (const int dim : node.combined_dims) {
+      if (dim < 0 || graph_.num_tiles()[dim] <= 1) {
+        tile_of.push_back(mlir::getAffineConstantExpr(0, context));
+        continue;
+      }
+      tile_of.push_back(mlir::getAffineDimExpr(dims.size(), context));
+      dims.push_back({Interval::OfSize(graph_.num_tiles()[dim]), {}});
+      values.push_back(indices_[dim]);
+    }
+    for (const auto [i, dim] : llvm::enumerate(node.combined_dims)) {
+      const int64_t size =
+          dim < 0 ? 1 : std::min(graph_.sizes()[dim], graph_.space().dims()[dim].size);
+      const AffineExpr first = internal::Scale(tile_of[i], dim < 0 ? 1 : graph_.sizes()[dim]);
+      const AffineExpr step =
+          first ? internal::Add(first, mlir::getAffineDimExpr(dims.size(), context)) : first;
+      if (!step) return absl::OutOfRangeError("a step exceeds 64 bits");
+      points.push_back(step);
+      dims.push_back({Interval::OfSize(size), {}});
+    }
+    const int num_dims = static_cast<int>(dims.size());
+    steps.place = {IndexingMap(kPartsFit, mlir::AffineMap::get(num_dims, 0, points, context),
+                               std::move(dims), {}, {}, Constraints(place.map.constraints())),
+                   std::move(values)};
+    return steps;
+  }
+
+  const HloComputation& computation_;
+  const TileGraph& graph_;
+  internal::FunctionFrame frame_;
+  mlir::OpBuilder& builder_;
+  mlir::Location loc_;
+  ElementReader& reader_;
+  internal::TilePlacer placer_;
+  std::vector<PlacedTile> states_;             // by node
+  std::vector<int> num_uses_;                  // by node: as an operand
+  std::vector<bool> is_running_;               // by region: whether its body is emitted
+  absl::flat_hash_map<int, MlirValues> sums_;  // by the first leaf of a contraction: accumulators
+  absl::flat_hash_map<int, Maximum> maxima_;   // by node
+  MlirValues indices_;      // the present tile indices, by dimension of the space
+  MlirValues temporaries_;  // of this grid
+};
+
+}  // namespace
+
+absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitTiles(const HloComputation& computation,
+                                                            ChooseTiling choose,
+                                                            mlir::MLIRContext* context,
+                                                            TiledLoops loops) {
+  const absl::StatusOr<FusionView> view = FusionView::OfComputation(computation);
+  if (!view.ok()) return view.status();
+  const absl::StatusOr<TiledComputation> tiled =
+      TiledComputation::Create(view->computation(), context, {}, loops);
+  if (!tiled.ok()) return tiled.status();
+  const absl::StatusOr<Tiling> tiling = choose(*tiled);
+  if (!tiling.ok()) return tiling.status();
+  const absl::StatusOr<TileGraph> graph = tiled->Instantiate(*tiling);
+  if (!graph.ok()) return graph.status();
+  return TileEmitter(computation, *view, *graph, context).Emit();
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,196 @@
+#include "xla_indexing/lowering/fusion/function_frame.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/Value.h"
+#include "mlir/IR/Verifier.h"
+#include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/layout.h"
+#include "xla_indexing/hlo/types/literal.h"
+#include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/lowering/elements/element_types.h"
+#include "xla_indexing/lowering/fusion/element_reader.h"
+#include "xla_indexing/lowering/fusion/memory_plan.h"
+
+namespace xla_indexing::internal {
+
+using mlir::Value;
+
+absl::Status Named(const HloInstruction& instruction, const absl::Status& status) {
+  const std::string name = absl::StrCat(instruction.name(), ": ");
+  if (status.ok() || status.message().substr(0, name.size()) == name) return status;
+  return absl::Status(status.code(), absl::StrCat(name, status.message()));
+}
+
+absl::StatusOr<mlir::MemRefType> MemoryType(const Shape& shape, mlir::MLIRContext* context) {
+  const absl::StatusOr<mlir::Type> element = MlirElementType(shape.element_type(), context);
+  if (!element.ok()) return element.status();
+  const Layout layout = shape.LayoutOrRowMajor();
+  if (!shape.IsStatic() || !layout.tiles.empty() || layout.element_size_in_bits != 0) {
+    return absl::UnimplementedError(
+        absl::StrCat("arrays like ", shape.ToString(), " are not lowered"));
+  }
+  const llvm::ArrayRef<int64_t> sizes(shape.dimensions().data(), shape.dimensions().size());
+  if (const absl::StatusOr<int64_t> count = shape.ElementCount(); !count.ok()) {
+    return count.status();
+  }
+  if (layout.minor_to_major == RowMajorLayout(shape.rank()).minor_to_major) {
+    return mlir::MemRefType::get(sizes, *element);
+  }
+  llvm::SmallVector<int64_t, 4> strides(sizes.size());
+  int64_t stride = 1;
+  for (const int64_t dim : layout.minor_to_major) {
+    strides[dim] = stride;
+    stride *= std::max<int64_t>(sizes[dim], 1);
+  }
+  return mlir::MemRefType::get(sizes, *element,
+                               mlir::StridedLayoutAttr::get(context, /*offset=*/0, strides));
+}
+
+FunctionFrame::FunctionFrame(const HloComputation& original, const FusionView& view,
+                             mlir::MLIRContext* context)
+    : original_(original),
+      view_(view),
+      builder_(context),
+      loc_(builder_.getUnknownLoc()),
+      reader_(builder_, loc_) {
+  context
+      ->loadDialect<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
+                    mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
+}
+
+absl::Status FunctionFrame::Begin() {
+  module_ = mlir::ModuleOp::create(loc_, std::string(original_.name()));
+  if (absl::Status status = AddFunction(); !status.ok()) return status;
+  return PlaceParameters();
+}
+
+absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> FunctionFrame::Finish() {
+  mlir::func::ReturnOp::create(builder_, loc_);
+  ShareConstants();
+  if (mlir::failed(mlir::verify(*module_))) {
+    return absl::InternalError(absl::StrCat(original_.name(), ": what was made does not verify"));
+  }
+  return std::move(module_);
+}
+
+// A function without a body yet, and its arguments.
+absl::Status FunctionFrame::AddFunction() {
+  llvm::SmallVector<mlir::Type, 8> types;
+  const auto add = [&](const HloInstruction& instruction) {
+    for (const Shape* leaf : instruction.shape().Leaves()) {
+      const absl::StatusOr<mlir::MemRefType> type = MemoryType(*leaf, builder_.getContext());
+      if (!type.ok()) return Named(instruction, type.status());
+      types.push_back(*type);
+    }
+    return absl::OkStatus();
+  };
+  for (const HloInstruction* parameter : original_.parameters()) {
+    if (absl::Status status = add(*parameter); !status.ok()) return status;
+  }
+  const size_t first_result = types.size();
+  if (absl::Status status = add(*original_.root_instruction()); !status.ok()) return status;
+  builder_.setInsertionPointToEnd(module_->getBody());
+  auto function = mlir::func::FuncOp::create(builder_, loc_, std::string(original_.name()),
+                                             builder_.getFunctionType(types, {}));
+  mlir::Block* body = function.addEntryBlock();
+  builder_.setInsertionPointToStart(body);
+  parameters_.assign(body->args_begin(), body->args_begin() + first_result);
+  results_.assign(body->args_begin() + first_result, body->args_end());
+  return absl::OkStatus();
+}
+
+// The parameters of the view are leaves of those of the computation.
+absl::Status FunctionFrame::PlaceParameters() {
+  for (const HloInstruction* parameter : view_.computation().parameters()) {
+    const ArrayValue outside = ComputedBy({view_.operand(parameter->parameter_number()), 0});
+    if (outside.instruction->opcode() != HloOpcode::kParameter) {
+      return NotLoweredInstruction(*outside.instruction);
+    }
+    int64_t leaf = outside.leaf;
+    for (int64_t i = 0; i < outside.instruction->parameter_number(); ++i) {
+      leaf += original_.parameter(i)->shape().LeafCount();
+    }
+    for (int64_t i = 0; i < parameter->shape().LeafCount(); ++i) {
+      reader_.SetMemory({parameter, i}, parameters_[leaf + i]);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Each constant once, at the beginning of the function; none that is not used.
+void FunctionFrame::ShareConstants() {
+  mlir::Block* body = builder_.getInsertionBlock();
+  llvm::MapVector<mlir::Attribute, llvm::SmallVector<mlir::arith::ConstantOp, 4>> constants;
+  body->walk([&](mlir::arith::ConstantOp op) { constants[op.getValue()].push_back(op); });
+  builder_.setInsertionPointToStart(body);
+  for (auto& [value, ops] : constants) {
+    const auto is_used = [](mlir::arith::ConstantOp op) { return !op->use_empty(); };
+    if (llvm::any_of(ops, is_used)) {
+      const Value shared = mlir::arith::ConstantOp::create(builder_, loc_, ops.front().getValue());
+      for (mlir::arith::ConstantOp op : ops) op.replaceAllUsesWith(shared);
+    }
+  }
+  for (auto& [value, ops] : constants) {
+    for (mlir::arith::ConstantOp op : ops) op.erase();
+  }
+}
+
+// A global of the module.
+absl::Status FunctionFrame::AddConstant(const HloInstruction& constant) {
+  const Literal* literal = constant.literal();
+  if (literal == nullptr || !constant.shape().IsArray()) {
+    return NotLoweredInstruction(constant);
+  }
+  Shape shape = constant.shape();
+  shape.ClearLayout();
+  const absl::StatusOr<mlir::MemRefType> type = MemoryType(shape, builder_.getContext());
+  if (!type.ok()) return type.status();
+  if (literal->IsElided()) return absl::InvalidArgumentError("the values are elided");
+  const bool is_splat = literal->IsSplat() && literal->ElementCount() > 0;
+  const int64_t count = is_splat ? 1 : literal->ElementCount();
+  std::vector<mlir::Attribute> elements;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto element = MlirElement(*literal, i, builder_.getContext());
+    if (!element.ok()) return element.status();
+    elements.push_back(*element);
+  }
+  const auto values = mlir::DenseElementsAttr::get(
+      mlir::RankedTensorType::get(type->getShape(), type->getElementType()), elements);
+  const std::string name = absl::StrCat("constant_", constant_count_++);
+  {
+    const mlir::OpBuilder::InsertionGuard back(builder_);
+    builder_.setInsertionPointToStart(module_->getBody());
+    mlir::memref::GlobalOp::create(builder_, loc_, name, builder_.getStringAttr("private"), *type,
+                                   values, /*constant=*/true, /*alignment=*/nullptr);
+  }
+  reader_.SetMemory({&constant, 0}, mlir::memref::GetGlobalOp::create(builder_, loc_, *type, name));
+  return absl::OkStatus();
+}
+
+}  // namespace xla_indexing::internal

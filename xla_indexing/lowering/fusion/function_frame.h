@@ -1,0 +1,73 @@
+// The function that a computation becomes, while it is being emitted: its arguments, and the memory of
+// parameters and of constants.
+//
+// Arguments are memrefs, one for each leaf of each parameter, then one for each leaf of the result;
+// layouts are strides.
+//
+// Example, of f32[2,3]{0,1} parameter(0) and a result f32[3]:
+//   func.func @e(%arg0: memref<2x3xf32, strided<[1, 2]>>, %arg1: memref<3xf32>)
+//
+// Errors. Unimplemented, naming the instruction, for element types, layouts and shapes that are not
+// lowered.
+#ifndef XLA_INDEXING_LOWERING_FUSION_FUNCTION_FRAME_H_
+#define XLA_INDEXING_LOWERING_FUSION_FUNCTION_FRAME_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/lowering/fusion/element_reader.h"
+#include "xla_indexing/lowering/index/apply_indexing.h"
+
+namespace xla_indexing::internal {
+
+// The error with the instruction's name in front.
+absl::Status Named(const HloInstruction& instruction, const absl::Status& status);
+
+// The memory of an array: its layout as strides.
+absl::StatusOr<mlir::MemRefType> MemoryType(const Shape& shape, mlir::MLIRContext* context);
+
+class FunctionFrame {
+ public:
+  // Loads the dialects that functions are made of. `view` is of all of `original`.
+  FunctionFrame(const HloComputation& original, const FusionView& view, mlir::MLIRContext* context);
+
+  // Begins the function, and gives the parameters of the view their memory.
+  absl::Status Begin();
+  // A global of the module for the values of a constant, which is its memory.
+  absl::Status AddConstant(const HloInstruction& constant);
+  // Ends the function. Each constant that is used is there once, at its beginning.
+  absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Finish();
+
+  mlir::OpBuilder& builder() { return builder_; }
+  mlir::Location loc() const { return loc_; }
+  ElementReader& reader() { return reader_; }
+  // The memory of each leaf of the result.
+  const MlirValues& results() const { return results_; }
+
+ private:
+  absl::Status AddFunction();
+  absl::Status PlaceParameters();
+  void ShareConstants();
+
+  const HloComputation& original_;
+  const FusionView& view_;
+  mlir::OpBuilder builder_;
+  mlir::Location loc_;
+  ElementReader reader_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+  MlirValues parameters_;  // by leaf of the computation's parameters
+  MlirValues results_;
+  int constant_count_ = 0;
+};
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_LOWERING_FUSION_FUNCTION_FRAME_H_
