@@ -13,11 +13,11 @@
 #include "gtest/gtest.h"
 #include "tests/testing/random/random_hlo.h"
 #include "tests/testing/report_sums.h"
+#include "xla_indexing/gpu/machine/machine.h"
 #include "xla_indexing/hlo/text/parser.h"
 #include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/report/analysis/group_kernels.h"
 #include "xla_indexing/report/analysis/report_kernels.h"
-#include "xla_indexing/report/machine.h"
 #include "xla_indexing/report/write/report_json.h"
 #include "xla_indexing/report/write/report_text.h"
 

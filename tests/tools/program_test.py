@@ -271,7 +271,7 @@ ENTRY main {
         file = self.file("m.hlo", self.SLICE)
         code, output, errors = run("--picture=-", "--instruction=s", file)
         self.assertEqual((code, errors), (0, ""))
-        self.assertIn("<title>What element (1) of s reads</title>", output)
+        self.assertIn(">s: f32[3]; element (1). p: f32[8]: 1 element.</desc>", output)
         self.assertEqual(run("--picture=-", "--instruction=none", file)[0], 2)
 
     def test_a_picture_of_an_entry_whose_root_is_a_tuple_is_of_what_its_leaf_reads(self):
@@ -280,15 +280,17 @@ ENTRY main {
         pair = "pair = (f32[4], f32[3,2]) tuple(r, t)"
         tuples = self.file("tuple.hlo", entry + "ROOT " + pair + " }")
         element = self.file("element.hlo", entry + pair + " ROOT g = f32[3,2] get-tuple-element(pair), index=1 }")
-        for flags, title, map_of, file in (([], "(2) of pair leaf 0", "p  (d0) -&gt; (-d0 + 3)", tuples),
-                                           (["--output_id=1"], "(1, 1) of pair leaf 1", "q  (d0, d1) -&gt; (d1, d0)", tuples),
-                                           ([], "(1, 1) of g", "q  (d0, d1) -&gt; (d1, d0)", element)):
+        exchanged = "(d0, d1) -&gt; (d1, d0)"
+        for flags, words, map_of, file in (
+                ([], "pair leaf 0: f32[4]; element (2). p: f32[4]: 1 element.", "(d0) -&gt; (-d0 + 3)", tuples),
+                (["--output_id=1"], "pair leaf 1: f32[3,2]; element (1, 1). q: f32[2,3]: 1 element.", exchanged, tuples),
+                ([], "g: f32[3,2]; element (1, 1). q: f32[2,3]: 1 element.", exchanged, element)):
             code, output, errors = run("--picture=-", *flags, file)
             self.assertEqual((code, errors), (0, ""))
-            self.assertIn(f"<title>What element {title} reads</title>", output)
+            self.assertIn(f">{words}</desc>", output)
             self.assertIn(map_of, output)
         # What is named is drawn by itself.
-        self.assertIn("pair leaf 1  (d0, d1) -&gt; (d0, d1)", run("--picture=-", "--instruction=g", element)[1])
+        self.assertIn("pair leaf 1: f32[3,2]: 1 element.</desc>", run("--picture=-", "--instruction=g", element)[1])
 
     def test_coalescing_is_a_field_of_maps_and_of_outputs(self):
         # Every other float of 6: bytes 4, 12 and 20. The output's 12 bytes. One warp, one sector.

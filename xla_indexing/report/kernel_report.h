@@ -10,6 +10,7 @@
 //
 //   bytes read      of the elements of its operands that it reads, each once (query/utilization/utilization.h)
 //   bytes written   of its result
+//                   of an in-place update and a scatter, both are of the elements that change
 //   bytes of reads  as they would be if each element of the result read anew what it is made of
 //   sectors         of 32 bytes that its warps ask for, with the threads that XLA's emitter gives a
 //                   kernel of its kind (gpu/fusion_mapping.h), nothing cached between requests
@@ -18,8 +19,8 @@
 //   bytes wasted    32 * (sectors - least sectors): what is moved and no lane asked for
 //   runs            how often it runs in a run of the module
 //   traffic         the least bytes moved; where sectors are not known, bytes read and written
-//   flops           multiplications and additions of the dots and convolutions inside
-//   microseconds    the time that a machine takes at least for these (report/machine.h)
+//   flops           multiplications and additions of the dots and convolutions inside, or of a library's
+//   microseconds    the time that a machine takes at least for these (gpu/machine/machine.h)
 //
 // Sectors of kernels that are not made by an emitter (library calls, dots outside of fusions,
 // communication, sorts) are not known: they have none, and `not_known` says why; in totals they have
@@ -61,10 +62,11 @@
 #include "xla_indexing/base/cpp20.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/gpu/coalescing.h"
+#include "xla_indexing/gpu/fusing/copy_like_xla.h"
+#include "xla_indexing/gpu/machine/machine.h"
 #include "xla_indexing/gpu/threads/emitter.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/query/explain/explain_dependence.h"
-#include "xla_indexing/report/machine.h"
 
 namespace xla_indexing {
 
@@ -79,8 +81,9 @@ struct ReportOptions {
   const Machine* machine = &DefaultMachine();
   EmitterOptions emitter;
   CoalescingOptions memory;
-  int jobs = 1;                    // threads; the report does not depend on it
-  bool with_drawings = false;      // what the page draws of each kernel
+  int jobs = 1;                   // threads; the report does not depend on it
+  bool with_drawings = false;     // what the page draws of each kernel
+  std::vector<AddedCopy> copies;  // kernels of the module that XLA would add, of which rows say why
   int64_t max_steps = 12'000'000;  // for the module
   // Called now and then, by one thread at a time: so many of so many kernels are done. Returns
   // whether to go on; without that the report is an error, Cancelled.
@@ -170,7 +173,7 @@ struct KernelAnalysis {
   std::optional<double> reads_per_element;
   int64_t most_read_operand = -1;
   std::vector<KernelAccess> accesses;  // reads by operand, then writes
-  std::optional<size_t> worst;         // of them, the one that wastes most; none where none does
+  std::optional<size_t> worst;         // of them, the one that wastes most; nullopt if none does
   std::vector<Recomputation> recomputed;
   std::optional<LoopFigures> loop;  // of a while
   // What is not exact or not known apart from single accesses, which have reasons of their own; a
@@ -208,8 +211,9 @@ struct KernelRow {
   std::vector<std::string> operands;
   Interval bytes_wasted = Interval::Point(0);  // in all runs
   std::string worst_operand;                   // empty where nothing is wasted
-  std::vector<std::string> notes;              // of a while: how often it runs what, what it reads
-  std::vector<Finding> findings;               // with the bytes of all runs
+  // How often a while runs what, and what it reads; why XLA would add a copy.
+  std::vector<std::string> notes;
+  std::vector<Finding> findings;  // with the bytes of all runs
   // Everything that is not exact or not known, a sentence each, with the names of its operands.
   std::vector<std::string> not_known;
 };
@@ -261,6 +265,17 @@ struct KernelGroup {
   std::vector<std::string> not_known;
 };
 
+// Something to do, what was asked again of the module in which it is done, and is better.
+struct Advice {
+  // donate, index by a slice, other axis, own kernel, fold.
+  std::string kind;
+  std::string text;         // `donate state: 3 arrays, whose buffers 3 results may have`
+  SourcePlace source;       // where
+  double microseconds = 0;  // less, of all kernels
+  int64_t traffic = 0;      // bytes less
+  int64_t memory = 0;       // bytes of buffers that are not needed
+};
+
 struct ModuleReport {
   std::string module;
   const Machine* machine = &DefaultMachine();
@@ -272,6 +287,7 @@ struct ModuleReport {
   std::vector<KernelRow> rows;  // those that take most time first
   std::vector<KernelGroup> groups;
   ReportTotals totals;
+  std::vector<Advice> advice;          // what is worth most first (report/advice/report_module.h)
   std::vector<NamedTotals> by_loop;    // outermost loops, and what is outside of them
   std::vector<NamedTotals> by_module;  // of the model
   std::vector<NamedTotals> by_source;

@@ -17,7 +17,7 @@ What is analysed
   (nothing given)        the ROOT of the ENTRY computation of every module; a fusion or call is
                          looked into
   --instruction=NAME     the instruction of that name, in every computation that has one;
-                         --computation=C beside it picks the one in C. 'all': every instruction of
+                         --computation=C picks the one in C. 'all': every instruction of
                          every computation (of C). In StableHLO '%5' is what is called so there
   --computation=NAME     alone: that computation taken as one fusion, maps between its ROOT and its
                          parameters
@@ -56,7 +56,7 @@ How it is printed
   --format=json          one JSON object for each module, one line each
   --summary              instead of maps: how many of them are exact, and what keeps the others from
                          being so, by opcode and reason; over all of FILE...
-  --query=LIST           beside the maps, answers to questions, with commas between them:
+  --query=LIST           after the maps, answers to questions, with commas between them:
                          coalescing    how many requests, sectors and lines of memory the warps of
                                        a launch touch; lines below each map, and of the output's
                                        writes, where it is written: not of parameters,
@@ -76,14 +76,19 @@ How it is printed
                                        bytes; a line below the maps, and totals of computations
   --emit=hlo             instead of the maps, the modules as HLO text; of --query=indices, with
                          gathers and scatters written as what they are
-  --emit=mlir            instead of the maps, the ENTRY of each module as a function of MLIR that
-                         computes it: loops, index arithmetic, loads and stores
+  --emit=mlir            instead of the maps, the ENTRY of each module, or --computation=NAME, as a
+                         function of MLIR that computes it: loops, index arithmetic, loads, stores;
+                         with --tile_sizes=A,B,.. tile by tile, and with --one_pass as well in one
+                         pass
   --tile_sizes=A,B,..    of --query=tiling: sizes, one for each dimension of the output (of the
                          operand, for --direction=input-to-output), or by name (d0=64,d1=64,k=32):
                          the first tile as numbers, and the graph of tiles, with loops, what is
                          loaded and stored, and bytes
   --budget=BYTES         of --query=tiling: the tile sizes that move the fewest bytes while no more
                          than so many are held at a time; 48KiB, 1MiB or a number
+  --one_pass             of --query=tiling and --emit=mlir: one loop for the maximum, the sum and the
+                         weighted sum of a softmax or an attention, with what rescales sums when the
+                         maximum grows
   --one_buffer=A,B,..    of --query=in-place: whether the results of these instructions of the ENTRY
                          computation (or of --computation) may lie in one buffer, one after the
                          other, A#2 for leaf 2 of a tuple; a parameter is taken to be donated; lines
@@ -112,10 +117,14 @@ What the kernels of a module move in memory
                          those of them that no lane asked for, the least time that takes, how often it
                          runs and the operand that wastes most, what takes most time first and equal
                          ones in one row; what is wrong, and what would fix it; sums by loop, by
-                         module of the model and by source
+                         module of the model and by source. At the head, what to do: changes that
+                         were tried on the module, with what they save
   --report=FILE.html     the same as a page to look at, which needs nothing else: pictures of the
                          elements that each kernel reads, its warps, tiles and maps
   --report=FILE.json     all of it as JSON, a line for each module
+  --report=FILE.model_explorer.json
+                         a figure of each kernel, --sort=time (default), moved or wasted, as node
+                         data for Model Explorer
   --compare --report A B what became better and worse, by the places in the source, where A is a
                          module before a change and B after it
   --top=N                rows of each table (default: at most 20, of 1% of the time or bytes or more)
@@ -124,7 +133,8 @@ What the kernels of a module move in memory
   --machine=NAME         h100 (default), h200, a100, mi300x or cpu: its memory and peaks
   --assume=auto|fused|unfused
                          a module without fusions is fused first, as XLA's passes for GPUs would in
-                         the main (auto, the default); any module is; none is. With --emit=hlo
+                         the main (auto, the default); any module is; none is. Where there is no
+                         schedule, the copies that XLA would make are added, but for unfused. With --emit=hlo
                          --assume=fused: the fused module as HLO text
                          --warp_size, --sector_bytes, --line_bytes and --alignment go with --report
 

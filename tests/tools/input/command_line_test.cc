@@ -219,7 +219,11 @@ TEST(CommandLine, RewrittenModulesArePrintedWhole) {
   EXPECT_EQ(line->action, CommandLine::Action::kRewrite);
   EXPECT_EQ(Parse({"--emit=hlo", "m.mlir"})->action, CommandLine::Action::kRewrite);
   EXPECT_EQ(Parse({"--emit=mlir", "m.hlo"})->action, CommandLine::Action::kEmitMlir);
-  EXPECT_THAT(Error({"--emit=mlir", "--exact", "m.hlo"}), HasSubstr("no other flag"));
+  EXPECT_EQ(Parse({"--emit=mlir", "--computation=a", "m.hlo"})->action,
+            CommandLine::Action::kEmitMlir);
+  EXPECT_EQ(Parse({"--emit=mlir", "--tile_sizes=4,k=2", "m.hlo"})->action,
+            CommandLine::Action::kEmitMlir);
+  EXPECT_THAT(Error({"--emit=mlir", "--exact", "m.hlo"}), HasSubstr("no other flag but"));
   EXPECT_THAT(Error({"--query=indices", "--emit=promoted-hlo", "m.hlo"}), HasSubstr("--broadcast"));
   for (const absl::string_view flag :
        {"--fuse", "--instruction=a", "--format=json", "--query=indices,tiling"}) {

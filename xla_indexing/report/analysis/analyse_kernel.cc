@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -12,9 +13,12 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/gpu/fusion_mapping.h"
+#include "xla_indexing/gpu/machine/element_work.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/types/attribute_values.h"
 #include "xla_indexing/hlo/types/element_type.h"
@@ -78,27 +82,66 @@ double ElementsOf(const Shape& shape) {
   return elements;
 }
 
-// Multiplications and additions of a dot or convolution; those with padding count as the others. 0 of
-// everything else.
-double FlopsOf(const HloInstruction& instruction) {
-  if (!instruction.shape().IsArray() || instruction.operand_count() < 2) return 0;
-  const Shape& lhs = instruction.operand(0)->shape();
-  const Shape& rhs = instruction.operand(1)->shape();
-  double products = 1;
-  if (instruction.opcode() == HloOpcode::kDot || instruction.opcode() == HloOpcode::kScaledDot ||
-      instruction.opcode() == HloOpcode::kRaggedDot) {
-    for (const int64_t dimension : instruction.dot_dimension_numbers().lhs_contracting_dims) {
-      products *= static_cast<double>(lhs.dimensions()[static_cast<size_t>(dimension)]);
-    }
-  } else if (const ConvolutionDimensionNumbers* numbers =
-                 instruction.convolution_dimension_numbers();
-             instruction.opcode() == HloOpcode::kConvolution && numbers != nullptr) {
-    const int64_t features = rhs.dimensions()[static_cast<size_t>(numbers->kernel_output_feature)];
-    products = features == 0 ? 0 : ElementsOf(rhs) / static_cast<double>(features);
-  } else {
+// Multiplications and additions of a custom call that is a product or convolution of a library: each
+// element that one of the result reads of operand 0 is multiplied and added. Where its maps are not known,
+// those of a product of [.., M, K] and [.., K, N], of which any may be transposed. 0 of all others.
+double FlopsOfLibraryCall(const HloInstruction& call, const UtilizationReport& use) {
+  const absl::string_view target = call.custom_call_target();
+  const bool is_product = absl::StartsWith(target, "__cublas$") || target == "__onednn$matmul";
+  if ((!is_product && !absl::StartsWith(target, "__cudnn$conv")) || call.operand_count() < 2)
+    return 0;
+  for (const OperandUtilization& operand : use.operands) {
+    const Interval& reads = operand.utilization.reads;
+    const bool is_lhs = operand.output_leaf == 0 && operand.operand == 0;
+    if (is_lhs && operand.utilization.IsExact()) return 2 * static_cast<double>(reads.lower());
+  }
+  const Shape& lhs = call.operand(0)->shape();
+  const Shape& result = call.shape().Leaf(0);
+  if (!is_product || !lhs.IsArray() || !result.IsArray() || lhs.rank() < 2 || result.rank() < 2) {
     return 0;
   }
-  return 2 * ElementsOf(instruction.shape()) * products;
+  return 2 * ElementsOf(lhs) * static_cast<double>(result.dimension(result.rank() - 1));
+}
+
+// What a kernel reads and writes of the arrays that it updates in place.
+struct UpdatedBytes {
+  Interval read = Interval::Point(0);
+  Interval written_less = Interval::Point(0);         // than the whole arrays
+  std::vector<std::pair<int64_t, int64_t>> operands;  // by output leaf
+};
+
+// An in-place update changes the elements of the update, and has read them if it reads the array at all. Of
+// a scatter, updates may be left out, or go to one element.
+UpdatedBytes BytesOfUpdates(const HloInstruction& kernel, const FusionView& view,
+                            const FusionMapping& mapping) {
+  UpdatedBytes bytes;
+  for (const RootMapping& root : mapping.roots) {
+    if (root.updated == nullptr) continue;
+    const bool is_scatter = mapping.kind == EmitterKind::kScatter;
+    const int64_t whole = BytesOf(kernel.shape().Leaf(root.output_leaf));
+    const int64_t updates = BytesOf(root.reads.front().shape());
+    const Interval changed =
+        is_scatter ? Interval::Closed(0, std::min(whole, updates)) : Interval::Point(updates);
+    bytes.written_less = bytes.written_less.Add(Interval::Point(whole).Sub(changed));
+    if (is_scatter || root.updated->uses().size() > 1) bytes.read = bytes.read.Add(changed);
+    for (int64_t i = 0; i < kernel.operand_count(); ++i) {
+      if (view.ParameterOf(*kernel.operand(i)) == root.updated->parameter_number()) {
+        bytes.operands.emplace_back(root.output_leaf, i);
+      }
+    }
+  }
+  return bytes;
+}
+
+// Without what is only left as it is.
+SharedIndexing WithoutOperands(const SharedIndexing& entries,
+                               const std::vector<std::pair<int64_t, int64_t>>& operands) {
+  if (operands.empty()) return entries;
+  auto others = std::make_shared<InstructionIndexing>();
+  absl::c_copy_if(*entries, std::back_inserter(*others), [&](const IndexingEntry& entry) {
+    return !absl::c_linear_search(operands, std::pair(entry.output_leaf, entry.operand));
+  });
+  return std::shared_ptr<const InstructionIndexing>(std::move(others));
 }
 
 // Whether a body may be made as a fusion of XLA's own would be: every element of it of few others.
@@ -184,7 +227,8 @@ std::string KindWithoutEmitter(const HloInstruction& kernel, std::string* why) {
 KernelAnalyser::KernelAnalyser(const ReportOptions& options, mlir::MLIRContext* context)
     : options_(options), context_(context), indexers_(context) {}
 
-void KernelAnalyser::CountUse(const HloInstruction& kernel, KernelAnalysis* analysis) {
+void KernelAnalyser::CountUse(const HloInstruction& kernel, const FusionView& view,
+                              const FusionMapping* mapping, KernelAnalysis* analysis) {
   if (MostEntries(kernel) > kMaxPairsOfKernel) {
     Note(absl::StrCat("it has more than ", kMaxPairsOfKernel,
                       " pairs of leaves; what it reads is not counted"),
@@ -192,27 +236,35 @@ void KernelAnalyser::CountUse(const HloInstruction& kernel, KernelAnalysis* anal
     analysis->bytes_read = analysis->bytes_of_reads = Interval::AtLeast(0);
     return;
   }
-  const absl::StatusOr<SharedIndexing> entries =
-      indexers_.usual().Index(kernel, Direction::kOutputToInput);
+  const UpdatedBytes updated =
+      mapping == nullptr ? UpdatedBytes() : BytesOfUpdates(kernel, view, *mapping);
+  const auto index = [&](HloIndexer& indexer) -> absl::StatusOr<SharedIndexing> {
+    const auto all = indexer.Index(kernel, Direction::kOutputToInput);
+    if (!all.ok()) return all.status();
+    return WithoutOperands(*all, updated.operands);
+  };
+  const absl::StatusOr<SharedIndexing> entries = index(indexers_.usual());
   const absl::StatusOr<UtilizationReport> use =
-      entries.ok() ? ReportUtilization(
-                         **entries,
-                         [&] { return indexers_.exact().Index(kernel, Direction::kOutputToInput); },
-                         kernel, kernel.operands())
-                   : entries.status();
+      entries.ok()
+          ? ReportUtilization(
+                **entries, [&] { return index(indexers_.exact()); }, kernel, kernel.operands())
+          : entries.status();
   if (!use.ok()) {
     Note(absl::StrCat("what it reads is not known: ", WhyNot(use.status())), analysis);
     analysis->bytes_read = analysis->bytes_of_reads = Interval::AtLeast(0);
     return;
   }
-  analysis->bytes_read = use->total.bytes_read;
-  analysis->bytes_written = use->total.bytes_written;
-  analysis->bytes_of_reads = use->total.bytes_of_reads;
+  analysis->bytes_read = use->total.bytes_read.Add(updated.read);
+  analysis->bytes_written = use->total.bytes_written.Sub(updated.written_less);
+  analysis->bytes_of_reads = use->total.bytes_of_reads.Add(updated.read);
   if (!use->total.IsExact()) {
     Note(QuestionBudget::IsSpent() ? QuestionBudget::Reason()
                                    : "how much it reads depends on values at run time or was not "
                                      "decided",
          analysis);
+  }
+  if (kernel.opcode() == HloOpcode::kCustomCall) {
+    analysis->flops = FlopsOfLibraryCall(kernel, *use);
   }
   for (const OperandUtilization& operand : use->operands) {
     const std::optional<double> reads = operand.utilization.ReadsPerElement();
@@ -226,31 +278,25 @@ void KernelAnalyser::CountUse(const HloInstruction& kernel, KernelAnalysis* anal
 }
 
 void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView& view,
-                                  KernelDrawing* drawing, KernelAnalysis* analysis) {
-  const absl::StatusOr<FusionMapping> mapping =
-      MappingForFusion(view.computation(), context_, options_.emitter);
-  if (!mapping.ok()) {
-    analysis->kind = "unknown";
-    Note(absl::StrCat("its threads are not known: ", WhyNot(mapping.status())), analysis);
-    return;
-  }
+                                  const FusionMapping& mapping, KernelDrawing* drawing,
+                                  KernelAnalysis* analysis) {
   const auto name_of = [&](const HloInstruction& copy) {
     const HloInstruction* original = view.OriginalOf(copy);
     return std::string(original == nullptr ? copy.name() : original->name());
   };
-  analysis->kind = std::string(EmitterKindName(mapping->kind));
+  analysis->kind = std::string(EmitterKindName(mapping.kind));
   // A scatter goes over its updates: that every element of the result depends on all indices does not
   // mean that it reads them.
-  if (mapping->kind == EmitterKind::kScatter) {
+  if (mapping.kind == EmitterKind::kScatter) {
     analysis->reads_per_element = std::nullopt;
     analysis->most_read_operand = -1;
   }
-  analysis->hero = name_of(mapping->hero());
-  if (drawing != nullptr) drawing->hero = mapping->hero().index_in_computation();
-  analysis->blocks = mapping->array().mapping.NumBlocks();
-  analysis->threads_per_block = mapping->array().mapping.ThreadsPerBlock();
-  analysis->recomputed = FindRecomputation(*mapping, view, indexers_);
-  const absl::StatusOr<FusionAccesses> accesses = AccessesOf(*mapping, indexers_);
+  analysis->hero = name_of(mapping.hero());
+  if (drawing != nullptr) drawing->hero = mapping.hero().index_in_computation();
+  analysis->blocks = mapping.array().mapping.NumBlocks();
+  analysis->threads_per_block = mapping.array().mapping.ThreadsPerBlock();
+  analysis->recomputed = FindRecomputation(mapping, view, indexers_);
+  const absl::StatusOr<FusionAccesses> accesses = AccessesOf(mapping, indexers_);
   if (!accesses.ok()) {
     Note(absl::StrCat("its accesses are not known: ", WhyNot(accesses.status())), analysis);
     return;
@@ -274,22 +320,27 @@ void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView
   FindWorst(options_.memory.sector_bytes, analysis);
 }
 
-void KernelAnalyser::CountWork(const FusionView& view, KernelAnalysis* analysis) const {
+void KernelAnalyser::CountWork(const HloInstruction& kernel, const FusionView& view,
+                               KernelAnalysis* analysis) const {
   KernelWork work;
   const auto add_flops = [&](const HloInstruction& inside) {
-    const double flops = FlopsOf(inside);
+    if (!inside.shape().IsArray()) return;
+    const ElementWork of_element = WorkPerElement(inside);
+    const double flops = 2 * of_element.multiply_adds * ElementsOf(inside.shape());
     if (flops == 0) return;
-    const ElementType type = inside.operand(0)->shape().element_type();
     // Several types inside: as fast as the fastest.
-    work.bits = std::min<int64_t>(work.flops == 0 ? 64 : work.bits, BitWidth(type));
+    work.bits = std::min(work.flops == 0 ? 64 : work.bits, of_element.bits);
     work.flops += flops;
   };
   for (const HloInstruction* inside : view.computation().instructions()) add_flops(*inside);
+  if (analysis->flops > 0) {  // of a library
+    work.flops = analysis->flops;
+    work.bits = BitWidth(kernel.operand(0)->shape().element_type());
+  }
   analysis->flops = work.flops;
   if (analysis->has_sectors) {
     analysis->traffic = LeastOf(analysis->bytes_moved);
     work.cache_bytes = static_cast<double>(analysis->traffic);
-    // An array that fits into the cache comes there once.
     absl::flat_hash_map<std::tuple<bool, int64_t, int64_t>, std::pair<int64_t, int64_t>> of_leaf;
     for (const KernelAccess& access : analysis->accesses) {
       auto& [moved, bytes] = of_leaf[{access.is_write, access.operand, access.leaf}];
@@ -299,15 +350,15 @@ void KernelAnalyser::CountWork(const FusionView& view, KernelAnalysis* analysis)
     }
     for (const auto& [leaf, figures] : of_leaf) {
       const auto& [moved, bytes] = figures;
-      const bool fits = bytes <= options_.machine->cache_bytes;
-      work.memory_bytes += static_cast<double>(fits ? std::min(moved, bytes) : moved);
+      work.memory_bytes +=
+          options_.machine->FromMemory(static_cast<double>(moved), static_cast<double>(bytes));
     }
   } else {
     analysis->traffic =
         SaturatedSum(LeastOf(analysis->bytes_read), LeastOf(analysis->bytes_written));
     work.memory_bytes = static_cast<double>(analysis->traffic);
   }
-  analysis->microseconds = options_.machine->TimeOf(work);
+  analysis->microseconds = options_.machine->TimeOf(work).microseconds;
 }
 
 void KernelAnalyser::CountIteration(const HloInstruction& loop, KernelAnalysis* analysis) {
@@ -361,21 +412,29 @@ absl::Status KernelAnalyser::AddAccess(const HloInstruction& kernel, const Fusio
 
 KernelAnalysis KernelAnalyser::Analyse(const HloInstruction& kernel, const FusionView& view) {
   KernelAnalysis analysis;
-  CountUse(kernel, &analysis);
+  std::string why;
+  analysis.kind = KindWithoutEmitter(kernel, &why);
+  const bool is_loop = kernel.opcode() == HloOpcode::kWhile;
+  absl::StatusOr<FusionMapping> mapping = absl::UnimplementedError("");
+  if (analysis.kind.empty() && !is_loop) {
+    mapping = MappingForFusion(view.computation(), context_, options_.emitter);
+  }
+  CountUse(kernel, view, mapping.ok() ? &*mapping : nullptr, &analysis);
   std::shared_ptr<KernelDrawing> drawing;
   if (options_.with_drawings) {
     drawing = std::make_shared<KernelDrawing>(DrawArrays(kernel));
   }
-  std::string why;
-  analysis.kind = KindWithoutEmitter(kernel, &why);
-  if (kernel.opcode() == HloOpcode::kWhile) {
+  if (is_loop) {
     CountIteration(kernel, &analysis);
+  } else if (mapping.ok()) {
+    CountSectors(kernel, view, *mapping, drawing.get(), &analysis);
   } else if (analysis.kind.empty()) {
-    CountSectors(kernel, view, drawing.get(), &analysis);
+    analysis.kind = "unknown";
+    Note(absl::StrCat("its threads are not known: ", WhyNot(mapping.status())), &analysis);
   } else {
     Note(std::move(why), &analysis);
   }
-  if (kernel.opcode() != HloOpcode::kWhile) CountWork(view, &analysis);
+  if (!is_loop) CountWork(kernel, view, &analysis);
   // Last, so that the figures are those of a report without drawings.
   if (drawing != nullptr) DrawMaps(kernel, view, &indexers_.usual(), drawing.get());
   analysis.drawing = std::move(drawing);

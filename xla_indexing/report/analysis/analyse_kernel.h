@@ -31,12 +31,15 @@ class KernelAnalyser {
 
  private:
   // What of it the machine's time depends on.
-  void CountWork(const FusionView& view, KernelAnalysis* analysis) const;
-  void CountUse(const HloInstruction& kernel, KernelAnalysis* analysis);
+  void CountWork(const HloInstruction& kernel, const FusionView& view,
+                 KernelAnalysis* analysis) const;
+  // `mapping` is that of the kernel's threads, null if it has none.
+  void CountUse(const HloInstruction& kernel, const FusionView& view, const FusionMapping* mapping,
+                KernelAnalysis* analysis);
   // Of a while: what one iteration reads. What the kernels inside move is counted when they are known.
   void CountIteration(const HloInstruction& loop, KernelAnalysis* analysis);
-  void CountSectors(const HloInstruction& kernel, const FusionView& view, KernelDrawing* drawing,
-                    KernelAnalysis* analysis);
+  void CountSectors(const HloInstruction& kernel, const FusionView& view,
+                    const FusionMapping& mapping, KernelDrawing* drawing, KernelAnalysis* analysis);
   // Adds what the threads of one array access of one operand's leaf, or of the result's.
   absl::Status AddAccess(const HloInstruction& kernel, const FusionView& view,
                          const ThreadAccess& access, int64_t operand, KernelDrawing* drawing,

@@ -22,11 +22,11 @@ namespace xla_indexing::internal {
 std::optional<LaneDistance> FindLaneDistance(const std::vector<LaneAddress>& lanes,
                                              const Shape& array);
 
-// Whether the maps together may lead to elements of `dimension` whose indices differ by no multiple of
-// `step`. Where they do not, a copy of what they lead to has neighbours where the lanes of a request
+// Whether the maps together may map to elements of `dimension` whose indices differ by no multiple of
+// `step`. Where they do not, a copy of what they map to has neighbours where the lanes of a request
 // are `step` elements apart.
 //
-// Example: the slice d0 * 4 leads to multiples of 4 alone; a window d0 * 4 + s0, s0 in [0, 2], and two
+// Example: the slice d0 * 4 maps to multiples of 4 alone; a window d0 * 4 + s0, s0 in [0, 2], and two
 // slices d0 * 4 and d0 * 4 + 1 do not.
 bool LeadBetween(const OperandIndexingSet& maps, int64_t dimension, int64_t step);
 

@@ -17,6 +17,7 @@
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/gpu/fusing/fuse_like_xla.h"
+#include "xla_indexing/gpu/machine/machine.h"
 #include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/query/aliases.h"
 #include "xla_indexing/report/analysis/analyse_kernel.h"
@@ -28,7 +29,6 @@
 #include "xla_indexing/report/analysis/source_place.h"
 #include "xla_indexing/report/compiled_for.h"
 #include "xla_indexing/report/kernel_drawing.h"
-#include "xla_indexing/report/machine.h"
 #include "xla_indexing/report/saturated.h"
 
 namespace xla_indexing {
@@ -50,6 +50,7 @@ constexpr int64_t kMaxInstructions = 4'000'000;
 struct DistinctKernel {
   const HloInstruction* instruction = nullptr;
   FusionView view;
+  std::string text;
 };
 
 // Instructions of a computation with those that it calls, as often as it does.
@@ -88,8 +89,16 @@ KernelAnalysis UnknownKernel(std::string why) {
 
 class Reporter {
  public:
-  Reporter(const HloModule& module, const ReportOptions& options)
-      : module_(module), options_(options), sizes_(module), runs_(module) {}
+  // `known_analyses` may be null.
+  Reporter(const HloModule& module, const ReportOptions& options,
+           internal::KnownKernels* known_analyses)
+      : module_(module),
+        options_(options),
+        known_analyses_(known_analyses),
+        sizes_(module),
+        runs_(module) {
+    for (const AddedCopy& copy : options.copies) copy_reasons_[copy.copy] = copy.reason;
+  }
 
   absl::StatusOr<ModuleReport> Report() && {
     report_.module = std::string(module_.name());
@@ -137,7 +146,7 @@ class Reporter {
       report_.about.push_back(std::move(layouts));
     }
     if (!HasFusions(module_)) {
-      report_.about.push_back("no fusions in this module: every operation is taken for a kernel");
+      report_.about.push_back("no fusions in this module: every operation is treated as a kernel");
     }
   }
 
@@ -181,11 +190,24 @@ class Reporter {
     *left -= size;
     absl::StatusOr<FusionView> view = FusionView::OfFusion(kernel);
     if (!view.ok()) return add_unknown(std::string(view.status().message()));
-    const auto [it, is_new] =
-        known->try_emplace(internal::KernelText(kernel, *view), report_.analyses.size());
+    std::string text = internal::KernelText(kernel, *view);
+    const auto [it, is_new] = known->try_emplace(text, report_.analyses.size());
     if (!is_new) return it->second;
     report_.analyses.emplace_back();
-    distinct_.push_back({&kernel, *std::move(view)});
+    if (known_analyses_ != nullptr) {
+      const auto done = known_analyses_->analyses.find(text);
+      if (done != known_analyses_->analyses.end()) {
+        report_.analyses.back() = done->second;
+        report_.analyses.back().kernel = NameOf(kernel);
+        return it->second;
+      }
+      if (known_analyses_->without_loops && kernel.opcode() == HloOpcode::kWhile) {
+        report_.analyses.back().kind = "while";
+        report_.analyses.back().loop.emplace();
+        return it->second;
+      }
+    }
+    distinct_.push_back({&kernel, *std::move(view), std::move(text)});
     place_of_distinct_.push_back(report_.analyses.size() - 1);
     return report_.analyses.size() - 1;
   }
@@ -208,8 +230,7 @@ class Reporter {
           const QuestionBudget budget(kStepsOfEachKernel + static_cast<int64_t>(share));
           report_.analyses[place_of_distinct_[k]] =
               analyser.Analyse(*kernel.instruction, kernel.view);
-          report_.analyses[place_of_distinct_[k]].kernel =
-              absl::StrCat(kernel.instruction->parent()->name(), "/", kernel.instruction->name());
+          report_.analyses[place_of_distinct_[k]].kernel = NameOf(*kernel.instruction);
         }
         if (!options_.progress) continue;
         const std::lock_guard<std::mutex> lock(mutex);
@@ -219,6 +240,15 @@ class Reporter {
         }
       }
     });
+    if (known_analyses_ == nullptr || is_cancelled_) return;
+    for (size_t k = 0; k < distinct_.size(); ++k) {
+      known_analyses_->analyses.emplace(std::move(distinct_[k].text),
+                                        report_.analyses[place_of_distinct_[k]]);
+    }
+  }
+
+  static std::string NameOf(const HloInstruction& kernel) {
+    return absl::StrCat(kernel.parent()->name(), "/", kernel.name());
   }
 
   // What the kernels inside of each loop move in one run of it.
@@ -317,6 +347,9 @@ class Reporter {
     }
     if (analysis.has_sectors) row->bytes_wasted = analysis.bytes_wasted.Mul(row->runs);
     if (analysis.loop) row->notes = internal::NotesOfLoop(*row->instruction, *analysis.loop);
+    if (const auto why = copy_reasons_.find(row->instruction); why != copy_reasons_.end()) {
+      row->notes.push_back(absl::StrCat("XLA has to copy it: ", why->second));
+    }
     if (analysis.worst) {
       row->worst_operand =
           internal::AccessedName(analysis.accesses[*analysis.worst], row->operands);
@@ -340,6 +373,8 @@ class Reporter {
 
   const HloModule& module_;
   const ReportOptions& options_;
+  internal::KnownKernels* known_analyses_;
+  absl::flat_hash_map<const HloInstruction*, std::string> copy_reasons_;
   const Sizes sizes_;
   const internal::RunCounts runs_;
   ModuleReport report_;
@@ -351,6 +386,12 @@ class Reporter {
 }  // namespace
 
 absl::StatusOr<ModuleReport> ReportKernels(const HloModule& module, const ReportOptions& options) {
+  return internal::ReportKernels(module, options, nullptr);
+}
+
+absl::StatusOr<ModuleReport> internal::ReportKernels(const HloModule& module,
+                                                     const ReportOptions& options,
+                                                     KnownKernels* known) {
   if (absl::Status status = options.emitter.Verify(); !status.ok()) return status;
   if (absl::Status status = options.memory.Verify(); !status.ok()) return status;
   if (options.machine == nullptr) return absl::InvalidArgumentError("a report for no machine");
@@ -359,7 +400,7 @@ absl::StatusOr<ModuleReport> ReportKernels(const HloModule& module, const Report
         absl::StrCat("a report with ", options.jobs, " threads and ", options.max_steps, " steps"));
   }
   if (absl::Status status = VerifyModule(module); !status.ok()) return status;
-  return Reporter(module, options).Report();
+  return Reporter(module, options, known).Report();
 }
 
 }  // namespace xla_indexing

@@ -41,7 +41,7 @@ export function cut(text, most) {
 }
 
 /**
- * A slider with its number beside it, which can be typed.
+ * A slider with its number next to it, which can be typed.
  * @param {string} label
  * @param {number} low
  * @param {number} high

@@ -198,7 +198,7 @@ export function elementsPart(view) {
       view.onPin(null);
       show(null);
     },
-    /** The elements that are lit, of each map that leads to an array. */
+    /** The elements that are lit, of each map that maps to an array. */
     lit: (limit = MOST_LISTED) => [...images].flatMap(([array, of]) => of.map(({path, image}) => {
       /** @type {number[][]} */
       const elements = [];

@@ -52,7 +52,7 @@ export function layersOf(count, edges) {
 /** A map without its domain. @param {string} map */
 const shortMap = (map) => map.split(', domain:')[0].replace('  (over-approximate', ' (≥');
 
-/** What an edge is labelled with: the results of its maps; nothing where an element reads its own. @param {string[]} maps */
+/** What an edge is labelled with: the results of its maps; nothing if an element reads its own. @param {string[]} maps */
 function labelOf(maps) {
   const labels = maps.map((map) => {
     const [from, to] = shortMap(map).split(' -> ');

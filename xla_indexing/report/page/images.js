@@ -1,4 +1,4 @@
-// What a map leads to from one element: sets of elements, kept as products.
+// What a map maps to from one element: sets of elements, kept as products.
 //
 // With dimensions fixed, a result depends on some of the range variables, also through the runtime
 // variables whose elements depend on them (runtimes.js). Results and constraints that share range
@@ -19,7 +19,7 @@ import {evaluateExpr, isWithin, namesOf, setNames, usedVariables} from './maps.j
 export const MAX_POINTS = 1 << 16;
 
 /**
- * The names of a map; none where runtime variables may be read at them.
+ * The names of a map; none if runtime variables may be read at them.
  * @param {IndexingMap} map
  * @param {Binding[]} bindings of its runtime variables
  */
@@ -110,7 +110,7 @@ function boundsOf(expr, bounds) {
 }
 
 /**
- * What the map leads to from an element. No image where the element is not in the domain.
+ * What the map maps to from an element. No image where the element is not in the domain.
  * @param {IndexingMap} map
  * @param {number[]} dims
  * @param {Binding[]} bindings of its runtime variables

@@ -4,7 +4,7 @@ import {cut, el} from './dom.js';
 import {drawGraph} from './graph.js';
 import {elementsPart} from './elements.js';
 import {imageOf} from './images.js';
-import {bytesText, countText, timeText, timesRuns} from './numbers.js';
+import {bytesText, countText, timeText, timesRuns, wordsOf} from './numbers.js';
 import {pathsOf} from './paths.js';
 import {readsTab} from './reads_tab.js';
 import {Runtimes} from './runtimes.js';
@@ -32,7 +32,7 @@ function figuresOf(report, row) {
   const aRun = row.runs === 1 ? '' : ' a run';
   const list = [
     [`Time${aRun}`, `≥\u00a0${timeText(analysis.microseconds)}`, `the least that ${report.machine} takes`],
-    [`Wasted${aRun}`, isMoved ? bytesText(analysis.bytes_wasted) : 'not known', 'moved and asked for by no lane'],
+    [`Wasted${aRun}`, isMoved ? bytesText(analysis.bytes_wasted) : 'not known', `moved and asked for by no ${wordsOf(report).lane}`],
     [`Moved${aRun}`, isMoved ? bytesText(analysis.bytes_moved) : 'not known', `${isMoved ? countText(analysis.sectors) : '?'} sectors`],
     [`At least${aRun}`, isMoved ? bytesText(timesRuns(analysis.least_sectors, report.sector_bytes)) : 'not known',
       `${isMoved ? countText(analysis.least_sectors) : '?'} sectors`],
@@ -82,7 +82,7 @@ export function kernelView(report, row, events) {
   let tab = null;
   const view = {
     report, row, analysis, drawing, paths, runtimes, nameOfSource,
-    /** What a path leads to from an element. */
+    /** What a path maps to from an element. */
     imageOf: (/** @type {any} */ path, /** @type {number[]} */ element) => imageOf(path.map, element, path.bindings, runtimes),
     nameOfArray: (/** @type {number} */ i) => {
       const array = drawing.arrays[i];
@@ -123,7 +123,7 @@ export function kernelView(report, row, events) {
       const next = TAB_NAMES[(TAB_NAMES.indexOf(name) + by + TAB_NAMES.length) % TAB_NAMES.length];
       openTab(next);
       document.getElementById(`tab-${next}`)?.focus();
-    }}, TABS[name].title));
+    }}, name === 'warp' ? wordsOf(view.report).tab : TABS[name].title));
   function openTab(/** @type {string} */ name) {
     tab = name in TABS ? name : TAB_NAMES[0];
     for (const button of buttons) {

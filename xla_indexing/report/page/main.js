@@ -3,7 +3,7 @@
 import {readAddress, writeAddress} from './address.js';
 import {el} from './dom.js';
 import {kernelView} from './kernel_view.js';
-import {bytesText, timeText} from './numbers.js';
+import {bytesText, timeText, wordsOf} from './numbers.js';
 import {findingsTable, pathPart, sumsTable} from './sums.js';
 import {kernelTable} from './table.js';
 
@@ -18,7 +18,7 @@ function totalsOf(report) {
   const {totals} = report;
   const list = [
     ['Time', `≥\u00a0${timeText(totals.microseconds)}`, 'the least that the machine takes for all kernels'],
-    ['Wasted', bytesText(totals.bytes_wasted), 'moved and asked for by no lane'],
+    ['Wasted', bytesText(totals.bytes_wasted), `moved and asked for by no ${wordsOf(report).lane}`],
     ['Moved', bytesText(totals.bytes_moved), 'in sectors, with XLA’s threads'],
     ['Read once', bytesText(totals.bytes_read), 'elements of operands'],
     ['Written', bytesText(totals.bytes_written), 'elements of results'],
@@ -30,11 +30,29 @@ function totalsOf(report) {
   if (totals.with_unknown_runs > 0) open.push(`how often ${totals.with_unknown_runs} kernels run is not known`);
   return el('div', {}, ...report.about.map((/** @type {string} */ text) => el('p', {className: 'note'}, text)), el('dl', {className: 'figures totals'}, ...list.map(([name, value, note]) =>
     el('div', {title: note}, el('dt', {}, name), el('dd', {}, value)))),
-    open.length > 0 ? el('p', {className: 'note'}, `${open.join('; ')}.`) : '');
+    open.length > 0 ? el('p', {className: 'note'}, `${open.join('; ')}.`) : '', adviceOf(report));
 }
 
 /**
- * The table of kernels and what is beside it, as tabs.
+ * What to do, the first three, with what each saves.
+ * @param {any} report
+ */
+function adviceOf(report) {
+  if (!report.advice?.length) return '';
+  const savedBy = (/** @type {any} */ advice) => [
+    advice.microseconds > 0 ? timeText(advice.microseconds) : '',
+    advice.traffic > 0 ? `${bytesText(advice.traffic)} moved` : '',
+    advice.memory > 0 ? `${bytesText(advice.memory)} of memory` : '',
+  ].filter(Boolean).join(', ');
+  const placeOf = (/** @type {any} */ advice) =>
+    [advice.source_file ? `${advice.source_file}${advice.source_line ? `:${advice.source_line}` : ''}` : '', advice.op_name].filter(Boolean).join(' ');
+  return el('section', {className: 'advice'}, el('h4', {}, 'What to do, each by itself, and what it saves'),
+    el('ol', {className: 'findings'}, ...report.advice.slice(0, 3).map((/** @type {any} */ advice) =>
+      el('li', {title: placeOf(advice)}, el('b', {}, savedBy(advice)), ` ${advice.text}`))));
+}
+
+/**
+ * The table of kernels and the other tables, as tabs.
  * @param {any} report
  * @param {HTMLElement} kernels
  * @param {(analysis: number) => void} onChoose

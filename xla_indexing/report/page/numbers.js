@@ -61,3 +61,13 @@ export function timesRuns(count, times) {
   const [a, b] = [most(count), most(times)];
   return {least: least(count) * least(times), most: a === 0 || b === 0 ? 0 : a === null || b === null ? null : a * b};
 }
+
+/**
+ * What elements are called that are accessed together: lanes of a warp, and of a CPU, which has none, neighbours.
+ * @param {any} report
+ */
+export function wordsOf(report) {
+  return report.platform === 'cpu' || report.machine === 'cpu'
+    ? {tab: 'Neighbours', warp: 'group', lane: 'neighbour', lanes: 'neighbours', all: 'elements of the group'}
+    : {tab: 'Warp', warp: 'warp', lane: 'lane', lanes: 'lanes', all: 'lanes of the warp'};
+}

@@ -1,4 +1,4 @@
-// The tabs beside the kernels: what is wrong, sums by module of the model, by source and by loop, and the path of a
+// The tabs next to the kernels: what is wrong, sums by module of the model, by source and by loop, and the path of a
 // dependence.
 
 import {cut, el} from './dom.js';

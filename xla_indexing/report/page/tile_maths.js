@@ -4,7 +4,7 @@
  * @typedef {{sizes: number[], indices: number[], runtimes: number[]}} TileValues
  */
 
-/** Null where there is no closed form. @param {any} expr @param {TileValues} at @returns {number | null} */
+/** Null if there is no closed form. @param {any} expr @param {TileValues} at @returns {number | null} */
 export function tileValue(expr, at) {
   if (expr === null || typeof expr === 'number') return expr;
   if ('size' in expr) return at.sizes[expr.size] ?? null;

@@ -2,6 +2,7 @@
 
 import {cut, el, slider, svg} from './dom.js';
 import {namesOf} from './maps.js';
+import {wordsOf} from './numbers.js';
 import {Runtimes} from './runtimes.js';
 import {accessOf, costOf, lanesOf} from './warp.js';
 
@@ -12,6 +13,7 @@ const MOST_SECTORS = 96;
  * @param {any} view of the kernel (kernel_view.js)
  */
 export function warpTab(view) {
+  const words = wordsOf(view.report);
   const drawn = view.drawing?.accesses ?? [];
   if (drawn.length === 0) {
     return el('p', {className: 'note'}, view.analysis.has_sectors === false
@@ -63,7 +65,7 @@ export function warpTab(view) {
       if (most > least) controls.append(slider(label, least, most, value, (v) => { set(v); draw(); }).element);
     };
     add('block', 0, access.blocks - 1, at.block, (v) => (at.block = v));
-    add('warp of the block', 0, warps - 1, at.warp, (v) => (at.warp = v));
+    add(`${words.warp} of the block`, 0, warps - 1, at.warp, (v) => (at.warp = v));
     access.threads.ranges.forEach((/** @type {any} */ range, /** @type {number} */ k) => {
       if (!access.drawn.vector_ranges.includes(k)) add(`loop ${range.name}`, Number(range.low), Number(range.high), at.loops[k], (v) => (at.loops[k] = v));
     });
@@ -101,12 +103,12 @@ export function warpTab(view) {
     const first = numbers[0] ?? 0;
     out.dataset.sectors = String(numbers.length);
     out.dataset.bytes = String(cost.bytes);
-    const table = el('div', {className: 'lanes', role: 'table', 'aria-label': 'lanes of the warp'});
+    const table = el('div', {className: 'lanes', role: 'table', 'aria-label': words.all});
     for (let lane = 0; lane < view.report.warp_size; ++lane) {
       const of = lanes.find((l) => l.lane === lane);
       const byte = of ? Math.floor(of.bits[0] / 8) : null;
       const sector = byte === null ? null : Math.floor(byte / sectorBytes);
-      const title = of ? `lane ${lane}: ${of.elements.map((e) => `[${e.join(', ')}]`).join(' ')}, byte ${byte}, sector ${sector}` : `lane ${lane}: nothing`;
+      const title = of ? `${words.lane} ${lane}: ${of.elements.map((e) => `[${e.join(', ')}]`).join(' ')}, byte ${byte}, sector ${sector}` : `${words.lane} ${lane}: nothing`;
       table.append(el('div', {role: 'cell', title, className: of ? `lane shade${shades.get(lane)}` : 'lane off'},
         el('b', {}, lane), el('span', {}, of ? `+${byte - first * sectorBytes}` : '–')));
     }
@@ -125,11 +127,11 @@ export function warpTab(view) {
     });
     const active = lanes.length;
     out.replaceChildren(
-      el('p', {className: 'sentence', 'aria-live': 'polite'}, lanes.length === 0 ? 'No lane of this warp is active here.' :
-        `${active} ${active === 1 ? 'lane asks' : 'lanes ask'} for ${cost.bytes} bytes: ${numbers.length} ` +
+      el('p', {className: 'sentence', 'aria-live': 'polite'}, lanes.length === 0 ? `No ${words.lane} of this ${words.warp} is active here.` :
+        `${active} ${active === 1 ? `${words.lane} asks` : `${words.lanes} ask`} for ${cost.bytes} bytes: ${numbers.length} ` +
         `${numbers.length === 1 ? 'sector' : 'sectors'} of ${sectorBytes} bytes, where ${cost.least} would do, in ${cost.lines} ` +
         `${cost.lines === 1 ? 'line' : 'lines'} of 128.`),
-      el('p', {className: 'note'}, 'Bytes count from the first sector that is touched; neighbouring lanes of one shade begin in one sector.'),
+      el('p', {className: 'note'}, `Bytes count from the first sector that is touched; ${words.lanes} side by side of one shade begin in one sector.`),
       table, el('h4', {}, 'Sectors, and what of each is asked for'), strip,
       numbers.length > MOST_SECTORS ? el('p', {className: 'note'}, `and ${numbers.length - MOST_SECTORS} more`) : '');
   }

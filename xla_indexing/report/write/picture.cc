@@ -2,339 +2,353 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
+#include <iterator>
+#include <numeric>
+#include <random>
 #include <utility>
-#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
-#include "absl/types/span.h"
+#include "absl/strings/string_view.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/types/shape.h"
-#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/common_maps.h"
 #include "xla_indexing/map/text/text.h"
 #include "xla_indexing/ops/answers/binding_words.h"
+#include "xla_indexing/ops/answers/operand_indexing.h"
+#include "xla_indexing/report/write/picture_svg.h"
 
 namespace xla_indexing {
 namespace {
 
-constexpr int64_t kMostCells = 24;
-constexpr int64_t kCell = 9;
-constexpr int64_t kMargin = 16;
-constexpr int64_t kGap = 36;
-constexpr int64_t kLetter = 7;  // of the small monospaced text, in pixels
-constexpr size_t kMostArrays = 8;
-constexpr size_t kMostMaps = 12;
-constexpr int64_t kMostPoints = 1 << 18;
+using internal::PicturedArray;
+using internal::PicturedSet;
+using Element = std::vector<int64_t>;
 
-// Colours that are told apart whatever one sees of red and green (report/page/page.css).
-constexpr absl::string_view kColours[] = {"#0060a8", "#c24e00", "#00795a",
-                                          "#a8447f", "#7a5c00", "#4b4bb8"};
+constexpr int64_t kMostPoints = int64_t{1} << 20;  // of one map
+constexpr size_t kMostArrays = 24;                 // next to the first
 
-std::string EscapedForXml(absl::string_view text) {
-  std::string clean;
-  for (const char c : text) {
-    // Control characters are none of XML's.
-    if (static_cast<unsigned char>(c) >= 0x20) clean.push_back(c);
-  }
-  return absl::StrReplaceAll(clean,
-                             {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
-}
-
-std::string Shortened(absl::string_view text, size_t most) {
-  if (text.size() <= most) return std::string(text);
-  // Not in the middle of a letter of several bytes.
-  size_t end = most - 3;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return absl::StrCat(text.substr(0, end), "...");
-}
-
-using Element = llvm::SmallVector<int64_t, 4>;
-
-struct PictureArray {
-  std::string name;
-  const Shape* shape = nullptr;
-  Element position;  // the element that the slice is drawn at
-  // Filled squares, with the maps that lead to them.
-  std::map<std::pair<int64_t, int64_t>, std::set<size_t>> squares;
-
-  int64_t rank() const { return shape->rank(); }
-  int64_t SizeOf(int64_t dim) const { return dim < 0 ? 1 : shape->dimension(dim); }
-  int64_t row() const { return rank() - 2; }
-  int64_t column() const { return rank() - 1; }
-  int64_t StepOf(int64_t dim) const {
-    return std::max<int64_t>(1, (SizeOf(dim) + kMostCells - 1) / kMostCells);
-  }
-  int64_t SquaresOf(int64_t dim) const { return (SizeOf(dim) + StepOf(dim) - 1) / StepOf(dim); }
-  std::pair<int64_t, int64_t> SquareOf(const Element& element) const {
-    const auto along = [&](int64_t dim) { return dim < 0 ? 0 : element[dim] / StepOf(dim); };
-    return {along(row()), along(column())};
-  }
-  bool IsInSlice(const Element& element) const {
-    return std::equal(element.begin(), element.end() - std::min<int64_t>(2, rank()),
-                      position.begin());
-  }
-  std::string Note() const {
-    std::vector<std::string> parts;
-    parts.reserve(static_cast<size_t>(rank()) + 1);
-    for (int64_t dim = 0; dim < row(); ++dim) {
-      parts.push_back(absl::StrCat("d", dim, " = ", position[dim]));
-    }
-    if (row() >= 0) parts.push_back(absl::StrCat("d", row(), " down"));
-    if (column() >= 0) parts.push_back(absl::StrCat("d", column(), " across"));
-    if (StepOf(row()) > 1 || StepOf(column()) > 1) {
-      parts.push_back(absl::StrCat("a square: ", StepOf(row()), " x ", StepOf(column())));
-    }
-    return absl::StrJoin(parts, ", ");
-  }
+// A map with the values of its runtime variables.
+struct PicturedMap {
+  const IndexingMap& map;
+  Element runtimes;
 };
 
-struct PictureMap {
-  std::string text;
-  std::vector<std::string> values;  // a line for each runtime variable
-  bool has_all_points = true;
-  size_t operand = 0;  // in the arrays
-};
+PicturedMap WithRuntimes(const IndexingMap& map, const PictureOptions& options) {
+  if (options.runtimes && static_cast<int>(options.runtimes->size()) == map.num_runtimes()) {
+    return {map, *options.runtimes};
+  }
+  PicturedMap pictured = {map, {}};
+  for (const Variable& runtime : map.runtimes()) {
+    const int64_t low = runtime.bounds.has_lower() ? runtime.bounds.lower() : 0;
+    const int64_t high =
+        runtime.bounds.has_upper() ? runtime.bounds.upper() : std::max<int64_t>(low, 0);
+    pictured.runtimes.push_back(std::midpoint(low, high));
+  }
+  return pictured;
+}
 
-class PictureMaker {
+// `rt0 = 3 of [0, 6]`, a text for each runtime variable.
+std::vector<std::string> RuntimesInWords(const PicturedMap& pictured) {
+  const std::vector<std::string> names = TextPartsOf(pictured.map).runtimes;
+  std::vector<std::string> words;
+  for (size_t i = 0; i < pictured.runtimes.size(); ++i) {
+    words.push_back(absl::StrCat(names[i], " = ", pictured.runtimes[i], " of ",
+                                 pictured.map.runtimes()[i].bounds.ToString()));
+  }
+  return words;
+}
+
+// The map at one point of its dimensions; nullopt if that is not in the domain.
+std::optional<IndexingMap> AtElement(const PicturedMap& pictured, const Element& element) {
+  IndexingMap map = pictured.map;
+  for (int i = 0; i < map.num_dims(); ++i) {
+    if (!map.dims()[i].bounds.Contains(element[i])) return std::nullopt;
+    map.mutable_dim(i).bounds = Interval::Point(element[i]);
+  }
+  for (int i = 0; i < map.num_runtimes(); ++i) {
+    if (!map.runtimes()[i].bounds.Contains(pictured.runtimes[i])) return std::nullopt;
+    map.mutable_runtime(i).bounds = Interval::Point(pictured.runtimes[i]);
+  }
+  map.Simplify();
+  if (map.IsKnownEmpty()) return std::nullopt;
+  return map;
+}
+
+absl::StatusOr<PicturedSet> ResultsAt(const PicturedMap& pictured, const Element& element) {
+  PicturedSet set;
+  const std::optional<IndexingMap> map = AtElement(pictured, element);
+  if (!map) return set;
+  std::vector<llvm::SmallVector<int64_t, 4>> found;
+  const absl::Status status = map->ForEachPoint(
+      kMostPoints, [&](llvm::ArrayRef<int64_t>, llvm::ArrayRef<int64_t>,
+                       llvm::ArrayRef<int64_t> results) { found.emplace_back(results); });
+  if (!status.ok()) return status;
+  absl::c_sort(found);
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  set.count = static_cast<int64_t>(found.size());
+  for (const auto& indices : found) absl::c_copy(indices, std::back_inserter(set.indices));
+  return set;
+}
+
+std::string ElementText(const Element& element) {
+  return absl::StrCat("element (", absl::StrJoin(element, ", "), ")");
+}
+
+// The element that is asked for, or one near the middle at which as many of the maps as possible have results.
+absl::StatusOr<Element> ChooseElement(absl::Span<const PicturedMap> maps, const Element& sizes,
+                                      const std::optional<Element>& asked) {
+  if (asked) {
+    const bool is_there =
+        asked->size() == sizes.size() &&
+        std::equal(asked->begin(), asked->end(), sizes.begin(),
+                   [](int64_t index, int64_t size) { return index >= 0 && index < size; });
+    if (is_there) return *asked;
+    return absl::InvalidArgumentError(absl::StrCat("the element [", absl::StrJoin(*asked, ", "),
+                                                   "] is not one of an array of [",
+                                                   absl::StrJoin(sizes, ", "), "]"));
+  }
+  if (absl::c_any_of(sizes, [](int64_t size) { return size < 1; })) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("an array of [", absl::StrJoin(sizes, ", "), "] has no element to choose"));
+  }
+  constexpr int kMostTried = 200;
+  std::mt19937_64 random;  // the same numbers each time
+  Element best;
+  size_t best_count = 0;
+  for (int i = 0; i < kMostTried; ++i) {
+    Element element;
+    for (const int64_t size : sizes) {
+      const int64_t tried[] = {size / 2, size / 3, 0, size - 1};
+      element.push_back(i < static_cast<int>(std::size(tried))
+                            ? tried[i]
+                            : static_cast<int64_t>(random() % static_cast<uint64_t>(size)));
+    }
+    const auto count = static_cast<size_t>(absl::c_count_if(
+        maps, [&](const PicturedMap& map) { return AtElement(map, element).has_value(); }));
+    if (i == 0 || count > best_count) {
+      best = std::move(element);
+      best_count = count;
+    }
+    if (best_count == maps.size()) break;
+  }
+  return best;
+}
+
+Picture Draw(absl::Span<const std::string> heading, const PicturedArray& start,
+             absl::Span<const PicturedArray> ends, absl::Span<const std::string> given) {
+  const auto title_of = [](std::string* out, const PicturedArray& end) {
+    absl::StrAppend(out, end.title);
+  };
+  return {internal::DrawArrays(heading, start, ends, given),
+          absl::StrCat(start.title, ": ", absl::StrJoin(ends, ", ", title_of))};
+}
+
+// The size of an array with indices in this interval.
+absl::StatusOr<int64_t> SizeFor(const Interval& indices, absl::string_view name) {
+  if (!indices.IsFinite() || indices.upper() == INT64_MAX) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(name, " has an interval without end, which no picture can show"));
+  }
+  return std::max<int64_t>(indices.upper() + 1, 1);
+}
+
+absl::StatusOr<PictureSizes> SizesOf(const IndexingMap& map) {
+  PictureSizes sizes;
+  const MapTextParts parts = TextPartsOf(map);
+  for (int i = 0; i < map.num_dims(); ++i) {
+    const absl::StatusOr<int64_t> size = SizeFor(map.dims()[i].bounds, parts.dims[i]);
+    if (!size.ok()) return size.status();
+    sizes.dims.push_back(*size);
+  }
+  for (const mlir::AffineExpr result : map.results()) {
+    const absl::StatusOr<int64_t> size = SizeFor(RangeOf(map, result), "a result");
+    if (!size.ok()) return size.status();
+    sizes.results.push_back(*size);
+  }
+  return sizes;
+}
+
+// The first line of a map's text, which has its results.
+std::string ResultsText(const OperandIndexing& map) {
+  const std::string text = map.MapToString();
+  return text.substr(0, text.find(", domain: "));
+}
+
+std::string LeafTitle(absl::string_view name, const HloInstruction& instruction, int64_t leaf) {
+  return instruction.shape().IsTuple() ? absl::StrCat(name, " leaf ", leaf) : std::string(name);
+}
+
+PicturedArray ArrayOf(absl::string_view name, const HloInstruction& instruction, int64_t leaf) {
+  const Shape& shape = instruction.shape().Leaf(leaf);
+  const std::string text = shape.ToString();
+  return {absl::StrCat(LeafTitle(name, instruction, leaf), ": ", text.substr(0, text.find('{'))),
+          Element(shape.dimensions().begin(), shape.dimensions().end())};
+}
+
+class EntriesPicture {
  public:
-  PictureMaker(const HloInstruction& result, absl::Span<const HloInstruction* const> operands,
-               const InstructionIndexing& entries, std::optional<int64_t> leaf)
-      : result_(result), operands_(operands), entries_(entries), chosen_leaf_(leaf) {}
+  EntriesPicture(const PictureSubject& subject, const PictureOptions& options)
+      : subject_(subject), options_(options) {}
 
-  absl::StatusOr<std::string> Make() && {
-    if (!FindResult()) {
-      return absl::InvalidArgumentError(
-          chosen_leaf_ ? absl::StrCat(result_.name(), " has no leaf ", *chosen_leaf_, " to draw")
-                       : absl::StrCat(result_.name(), " has no array with elements to draw"));
+  absl::StatusOr<Picture> Make(absl::Span<const IndexingEntry* const> entries) {
+    std::vector<PicturedMap> maps;
+    for (const IndexingEntry* entry : entries) {
+      for (const OperandIndexing& map : entry->indexing) {
+        if (!map.IsUnknown()) maps.push_back(WithRuntimes(map.map(), options_));
+      }
     }
-    for (const IndexingEntry& entry : entries_) AddEntry(entry);
-    return Draw();
+    PicturedArray start = IsToInput() ? ResultOf(*entries[0]) : OperandOf(*entries[0]);
+    absl::StatusOr<Element> element = ChooseElement(maps, start.sizes, options_.element);
+    if (!element.ok()) return element.status();
+    element_ = *std::move(element);
+    start.sets = {{"", 1, element_}};
+    if (!maps.empty()) start.axes = TextPartsOf(maps[0].map).dims;
+    Say(ElementText(element_));
+    std::vector<PicturedArray> ends;
+    for (const IndexingEntry* entry : entries.first(std::min(entries.size(), kMostArrays))) {
+      ends.push_back(EndOf(*entry));
+    }
+    if (entries.size() > kMostArrays) {
+      Say(absl::StrCat(entries.size() - kMostArrays, " more arrays, which are not drawn"));
+    }
+    return Draw({}, start, ends, said_);
   }
 
  private:
-  static bool HasElements(const Shape& shape) {
-    return shape.IsArray() && std::all_of(shape.dimensions().begin(), shape.dimensions().end(),
-                                          [](int64_t size) { return size > 0; });
+  bool IsToInput() const { return subject_.direction == Direction::kOutputToInput; }
+  PicturedArray ResultOf(const IndexingEntry& entry) const {
+    return ArrayOf(subject_.result_name, subject_.result, entry.output_leaf);
+  }
+  PicturedArray OperandOf(const IndexingEntry& entry) const {
+    return ArrayOf(subject_.operand_names[entry.operand], *subject_.operands[entry.operand],
+                   entry.operand_leaf);
   }
 
-  bool FindResult() {
-    const auto leaves = result_.shape().Leaves();
-    for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
-      if (!HasElements(*leaves[leaf])) continue;
-      if (chosen_leaf_ && *chosen_leaf_ != static_cast<int64_t>(leaf)) continue;
-      output_leaf_ = static_cast<int64_t>(leaf);
-      PictureArray array{NameOf(result_, output_leaf_), leaves[leaf], {}, {}};
-      for (const int64_t size : leaves[leaf]->dimensions()) array.position.push_back(size / 2);
-      arrays_.push_back(std::move(array));
-      return true;
-    }
-    return false;
+  void Say(std::string text) {
+    if (!absl::c_linear_search(said_, text)) said_.push_back(std::move(text));
   }
 
-  static std::string NameOf(const HloInstruction& instruction, int64_t leaf) {
-    return absl::StrCat(instruction.name(),
-                        instruction.shape().IsTuple() ? absl::StrCat(" leaf ", leaf) : "");
-  }
-
-  size_t ArrayOf(const IndexingEntry& entry) {
-    const auto [it, is_new] =
-        known_.try_emplace({entry.operand, entry.operand_leaf}, arrays_.size());
-    if (is_new) {
-      const HloInstruction& operand = *operands_[entry.operand];
-      const Shape& shape = operand.shape().Leaf(entry.operand_leaf);
-      arrays_.push_back(
-          {NameOf(operand, entry.operand_leaf), &shape, Element(shape.rank(), 0), {}});
-    }
-    return it->second;
-  }
-
-  void AddEntry(const IndexingEntry& entry) {
-    if (entry.output_leaf != output_leaf_) return;
-    const Shape& operand = operands_[entry.operand]->shape().Leaf(entry.operand_leaf);
-    if (!HasElements(operand)) return;
+  PicturedArray EndOf(const IndexingEntry& entry) {
+    PicturedArray end = IsToInput() ? OperandOf(entry) : ResultOf(entry);
     for (const OperandIndexing& map : entry.indexing) {
-      if (map.IsUnknown()) continue;
-      if (maps_.size() >= kMostMaps || arrays_.size() >= kMostArrays) {
-        has_all_ = false;
-        return;
+      if (map.IsUnknown()) {
+        end.is_unknown = true;
+        end.notes.push_back(absl::StrCat("unknown: ", map.label().reason));
+        continue;
       }
-      const size_t place = ArrayOf(entry);
-      maps_.push_back({map.MapToString(), {}, true, place});
-      const std::vector<std::string> names = TextPartsOf(map.map()).runtimes;
-      for (int i = 0; i < map.map().num_runtimes(); ++i) {
-        maps_.back().values.push_back(absl::StrCat("drawn with ", names[i], " = ",
-                                                   LeastValue(map.map(), i), ": ",
-                                                   BindingInWords(map, i)));
+      const PicturedMap pictured = WithRuntimes(map.map(), options_);
+      absl::StatusOr<PicturedSet> set = ResultsAt(pictured, element_);
+      if (!set.ok()) {
+        end.is_unknown = true;
+        end.notes.push_back(
+            absl::StrCat("not drawn: ", ResultsText(map), ": ", set.status().message()));
+        continue;
       }
-      AddMap(map.map(), maps_.size() - 1, &arrays_[place]);
-    }
-  }
-
-  // The value of a runtime variable in the picture.
-  static int64_t LeastValue(const IndexingMap& map, int i) {
-    const Interval& bounds = map.runtimes()[i].bounds;
-    return bounds.has_lower() ? bounds.lower() : 0;
-  }
-
-  // The squares of what the marked element reads.
-  void AddMap(const IndexingMap& map, size_t number, PictureArray* array) {
-    IndexingMap of_element = map;
-    for (int i = 0; i < map.num_dims(); ++i) {
-      const int64_t value = arrays_[0].position[i];
-      if (!map.dims()[i].bounds.Contains(value)) return;
-      of_element.mutable_dim(i).bounds = Interval::Point(value);
-    }
-    for (int i = 0; i < map.num_runtimes(); ++i) {
-      of_element.mutable_runtime(i).bounds = Interval::Point(LeastValue(map, i));
-    }
-    std::vector<Element> elements;
-    const absl::Status status = of_element.ForEachPoint(
-        kMostPoints, [&](llvm::ArrayRef<int64_t>, llvm::ArrayRef<int64_t>,
-                         llvm::ArrayRef<int64_t> results) { elements.emplace_back(results); });
-    maps_[number].has_all_points = status.ok();
-    if (elements.empty()) return;
-    if (array->squares.empty()) array->position = elements.front();
-    for (const Element& element : elements) {
-      if (array->IsInSlice(element)) array->squares[array->SquareOf(element)].insert(number);
-    }
-  }
-
-  std::string Draw() const {
-    std::string body;
-    int64_t x = kMargin;
-    int64_t height = 0;
-    int64_t line_width = 0;
-    for (size_t i = 0; i < arrays_.size(); ++i) {
-      const PictureArray& array = arrays_[i];
-      const std::string title = Shortened(array.name, 28);
-      const std::string shape = Shortened(array.shape->ToString(), 34);
-      const std::string note = array.Note();
-      const int64_t width = std::max<int64_t>(
-          array.SquaresOf(array.column()) * kCell,
-          kLetter * static_cast<int64_t>(std::max({title.size() + 1, shape.size(), note.size()})));
-      Text(x, kMargin + 12, "name", title, &body);
-      Text(x, kMargin + 27, "small", shape, &body);
-      const int64_t top = kMargin + 36;
-      DrawSquares(array, i == 0, x, top, &body);
-      const int64_t below = top + array.SquaresOf(array.row()) * kCell + 15;
-      Text(x, below, "small quiet", note, &body);
-      height = std::max(height, below + 6);
-      x += width + kGap;
-    }
-    int64_t y = height + 16;
-    for (size_t i = 0; i < maps_.size(); ++i) {
-      const std::string text = absl::StrCat(
-          Letter(i), "  ", Shortened(arrays_[maps_[i].operand].name, 28), "  ",
-          Shortened(maps_[i].text, 160), maps_[i].has_all_points ? "" : "  (not all drawn)");
-      absl::StrAppend(&body, "<rect x=\"", kMargin, "\" y=\"", y - 9,
-                      "\" width=\"10\" height=\"10\" fill=\"", ColourOf(i), "\"/>\n");
-      Text(kMargin + 16, y, "small", text, &body);
-      line_width = std::max(line_width, kLetter * static_cast<int64_t>(text.size()) + 16);
-      y += 17;
-      for (const std::string& value : maps_[i].values) {
-        const std::string line = Shortened(value, 160);
-        Text(kMargin + 37, y, "small quiet", line, &body);
-        line_width = std::max(line_width, kLetter * static_cast<int64_t>(line.size()) + 37);
-        y += 17;
+      set->legend = ResultsText(map);
+      end.sets.push_back(*std::move(set));
+      std::vector<std::string> words = RuntimesInWords(pictured);
+      for (size_t i = 0; i < words.size(); ++i) {
+        Say(absl::StrCat(words[i], ": ", BindingInWords(map, static_cast<int>(i))));
+      }
+      if (!map.IsExact()) {
+        end.notes.push_back(absl::StrCat("over-approximate: ", map.label().reason));
       }
     }
-    if (!has_all_) {
-      Text(kMargin, y, "small quiet", "and more maps, which are not drawn", &body);
-      y += 17;
-    }
-    const int64_t width = std::max(x - kGap, kMargin + line_width) + kMargin;
-    return absl::StrCat(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", width, " ", y, "\" width=\"",
-        width, "\" height=\"", y, "\" role=\"img\">\n<title>What element (",
-        absl::StrJoin(arrays_[0].position, ", "), ") of ", EscapedForXml(arrays_[0].name),
-        " reads</title>\n"
-        "<style>text{font-family:ui-monospace,'DejaVu Sans Mono',monospace;fill:#1b1f26}"
-        ".name{font-size:13px;font-weight:bold}.small{font-size:11px}.quiet{fill:#565d69}</style>\n"
-        "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-        body, "</svg>\n");
+    return end;
   }
 
-  static std::string Letter(size_t i) { return std::string(1, static_cast<char>('A' + i)); }
-  static absl::string_view ColourOf(size_t i) { return kColours[i % std::size(kColours)]; }
-
-  static void Text(int64_t x, int64_t y, absl::string_view style, absl::string_view text,
-                   std::string* body) {
-    absl::StrAppend(body, "<text x=\"", x, "\" y=\"", y, "\" class=\"", style, "\">",
-                    EscapedForXml(text), "</text>\n");
-  }
-
-  static void Square(int64_t x, int64_t y, int64_t height, absl::string_view colour,
-                     std::string* body) {
-    absl::StrAppend(body, "<rect x=\"", x, "\" y=\"", y, "\" width=\"", kCell - 1, "\" height=\"",
-                    height, "\" fill=\"", colour, "\"/>\n");
-  }
-
-  static void DrawSquares(const PictureArray& array, bool is_result, int64_t x, int64_t y,
-                          std::string* body) {
-    const int64_t columns = array.SquaresOf(array.column());
-    const int64_t rows = array.SquaresOf(array.row());
-    // The empty squares of an array are one path.
-    std::string path;
-    for (int64_t row = 0; row < rows; ++row) {
-      absl::StrAppend(&path, "M", x, " ", y + row * kCell);
-      for (int64_t column = 0; column < columns; ++column) {
-        absl::StrAppend(&path, "h", kCell - 1, "v", kCell - 1, "h-", kCell - 1, "zm", kCell, " 0");
-      }
-    }
-    absl::StrAppend(body, "<path fill=\"#e3e7ed\" d=\"", path, "\"/>\n");
-    for (const auto& [square, maps] : array.squares) {
-      const int64_t left = x + square.second * kCell;
-      const int64_t top = y + square.first * kCell;
-      // A stripe for each map.
-      int64_t i = 0;
-      const auto count = static_cast<int64_t>(maps.size());
-      for (const size_t map : maps) {
-        const int64_t from = i * (kCell - 1) / count;
-        Square(left, top + from, kCell - 1 - from, ColourOf(map), body);
-        ++i;
-      }
-    }
-    if (!is_result) return;
-    const auto [row, column] = array.SquareOf(array.position);
-    absl::StrAppend(body, "<rect x=\"", x + column * kCell - 1, "\" y=\"", y + row * kCell - 1,
-                    "\" width=\"", kCell + 1, "\" height=\"", kCell + 1, "\" fill=\"#1b1f26\"/>\n");
-  }
-
-  const HloInstruction& result_;
-  const absl::Span<const HloInstruction* const> operands_;
-  const InstructionIndexing& entries_;
-  const std::optional<int64_t> chosen_leaf_;
-  int64_t output_leaf_ = 0;
-  std::vector<PictureArray> arrays_;  // the result's first
-  std::vector<PictureMap> maps_;
-  std::map<std::pair<int64_t, int64_t>, size_t> known_;
-  bool has_all_ = true;
+  const PictureSubject& subject_;
+  const PictureOptions& options_;
+  Element element_;
+  std::vector<std::string> said_;  // above the arrays
 };
+
+bool HasElements(const Shape& shape) {
+  return shape.IsArray() &&
+         absl::c_all_of(shape.dimensions(), [](int64_t size) { return size > 0; });
+}
 
 }  // namespace
 
-absl::StatusOr<std::string> PictureOf(IndexingTarget target, mlir::MLIRContext* context,
-                                      std::optional<int64_t> output_leaf) {
+absl::StatusOr<Picture> PictureOfMap(const IndexingMap& map, const PictureOptions& options,
+                                     const std::optional<PictureSizes>& sizes) {
   const QuestionBudget question;
-  const absl::StatusOr<SharedIndexing> entries =
-      HloIndexer(context).Index(target, Direction::kOutputToInput);
-  if (!entries.ok()) return entries.status();
+  absl::StatusOr<PictureSizes> extent = sizes ? *sizes : SizesOf(map);
+  if (!extent.ok()) return extent.status();
+  if (static_cast<int>(extent->dims.size()) != map.num_dims() ||
+      static_cast<int>(extent->results.size()) != map.num_results()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "sizes are of ", extent->dims.size(), " dimensions and ", extent->results.size(),
+        " results, and the map has ", map.num_dims(), " and ", map.num_results()));
+  }
+  const PicturedMap pictured = WithRuntimes(map, options);
+  const absl::StatusOr<Element> element = ChooseElement({pictured}, extent->dims, options.element);
+  if (!element.ok()) return element.status();
+  absl::StatusOr<PicturedSet> results = ResultsAt(pictured, *element);
+  if (!results.ok()) return results.status();
+  const MapTextParts parts = TextPartsOf(map);
+  std::vector<std::string> given;
+  for (size_t i = 0; i < element->size(); ++i) {
+    given.push_back(absl::StrCat(parts.dims[i], " = ", (*element)[i]));
+  }
+  if (!given.empty()) given = {absl::StrJoin(given, ", ")};
+  absl::c_move(RuntimesInWords(pictured), std::back_inserter(given));
+  const PicturedArray start = {
+      ElementText(*element), extent->dims, parts.dims, {{"", 1, *element}}, {}};
+  const std::string count =
+      results->count == 1 ? "1 element" : absl::StrCat(results->count, " elements");
+  const PicturedArray end = {
+      absl::StrCat(count, " that it maps to"), extent->results, {}, {*std::move(results)}, {}};
+  return Draw({map.ToString()}, start, {end}, given);
+}
+
+absl::StatusOr<Picture> PictureOfEntries(const PictureSubject& subject,
+                                         const InstructionIndexing& entries, OperandLeaf from,
+                                         const PictureOptions& options) {
+  const QuestionBudget question;
+  std::vector<const IndexingEntry*> starting;
+  for (const IndexingEntry& entry : entries) {
+    const bool starts = subject.direction == Direction::kOutputToInput
+                            ? entry.output_leaf == from.operand_leaf
+                            : OperandLeaf{entry.operand, entry.operand_leaf} == from;
+    if (starts) starting.push_back(&entry);
+  }
+  if (starting.empty()) {
+    return absl::InvalidArgumentError("there is nothing to draw: no map starts from that array");
+  }
+  return EntriesPicture(subject, options).Make(starting);
+}
+
+absl::StatusOr<Picture> PictureOf(IndexingTarget target, mlir::MLIRContext* context,
+                                  std::optional<int64_t> output_leaf) {
   const HloComputation* computation = target.computation();
   const HloInstruction& result =
       computation != nullptr ? *computation->root_instruction() : *target.instruction();
-  return PictureMaker(result,
-                      computation != nullptr ? computation->parameters() : result.operands(),
-                      **entries, output_leaf)
-      .Make();
+  const auto leaves = result.shape().Leaves();
+  size_t leaf = output_leaf ? static_cast<size_t>(*output_leaf) : 0;
+  while (!output_leaf && leaf < leaves.size() && !HasElements(*leaves[leaf])) ++leaf;
+  if (leaf >= leaves.size() || !HasElements(*leaves[leaf])) {
+    return absl::InvalidArgumentError(
+        output_leaf ? absl::StrCat(result.name(), " has no leaf ", *output_leaf, " to draw")
+                    : absl::StrCat(result.name(), " has no array with elements to draw"));
+  }
+  const absl::StatusOr<SharedIndexing> entries =
+      HloIndexer(context).Index(target, Direction::kOutputToInput);
+  if (!entries.ok()) return entries.status();
+  PictureSubject subject = {result,
+                            std::string(result.name()),
+                            computation != nullptr ? computation->parameters() : result.operands(),
+                            {}};
+  for (const HloInstruction* operand : subject.operands) {
+    subject.operand_names.emplace_back(operand->name());
+  }
+  return PictureOfEntries(subject, **entries, {0, static_cast<int64_t>(leaf)});
 }
 
 }  // namespace xla_indexing

@@ -1,17 +1,22 @@
 #include "xla_indexing/report/write/report_json.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/query/explain/explain_dependence.h"
 #include "xla_indexing/report/kernel_report.h"
+#include "xla_indexing/report/saturated.h"
 #include "xla_indexing/report/write/drawing_json.h"
 
 namespace xla_indexing {
@@ -289,6 +294,18 @@ void WriteDependence(const DependenceReport& report, llvm::json::OStream* json) 
   });
 }
 
+void WriteAdvice(const Advice& advice, llvm::json::OStream* json) {
+  json->object([&] {
+    JsonFields fields(json);
+    fields.Text("kind", advice.kind);
+    fields.Text("text", advice.text);
+    WriteSource(advice.source, &fields);
+    fields.Ratio("microseconds", advice.microseconds);
+    fields.Integer("traffic", advice.traffic);
+    fields.Integer("memory", advice.memory);
+  });
+}
+
 void WriteReport(const ModuleReport& report, llvm::json::OStream* json) {
   json->object([&] {
     JsonFields fields(json);
@@ -302,6 +319,9 @@ void WriteReport(const ModuleReport& report, llvm::json::OStream* json) {
       fields.Integer("distinct_kernels", report.totals.distinct_kernels);
       fields.Integer("loops", report.totals.loops);
       WriteTotals(report.totals, json);
+    });
+    json->attributeArray("advice", [&] {
+      for (const Advice& advice : report.advice) WriteAdvice(advice, json);
     });
     json->attributeArray("groups", [&] {
       for (const KernelGroup& group : report.groups) WriteGroup(group, json);
@@ -338,6 +358,47 @@ std::string JsonLine(absl::FunctionRef<void(llvm::json::OStream&)> write) {
 
 std::string DependenceJson(const DependenceReport& report) {
   return JsonLine([&](llvm::json::OStream& json) { WriteDependence(report, &json); });
+}
+
+absl::StatusOr<std::string> NodeDataJson(const ModuleReport& report, absl::string_view figure) {
+  if (figure != "time" && figure != "moved" && figure != "wasted") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("node data are of time, moved or wasted, and not of '", figure, "'"));
+  }
+  std::map<absl::string_view, std::vector<const KernelRow*>> graphs;
+  for (const KernelRow& row : report.rows)
+    graphs[row.instruction->parent()->name()].push_back(&row);
+  const auto value_of = [&](const KernelRow& row) -> std::optional<llvm::json::Value> {
+    const KernelAnalysis& analysis = report.AnalysisOf(row);
+    if (figure == "time") return analysis.microseconds * static_cast<double>(row.counted_runs);
+    if (figure == "moved") return internal::SaturatedProduct(analysis.traffic, row.counted_runs);
+    if (!analysis.has_sectors) return std::nullopt;
+    return internal::LeastOf(row.bytes_wasted);
+  };
+  return JsonLine([&](llvm::json::OStream& json) {
+    json.object([&] {
+      for (const auto& [graph, rows] : graphs) {
+        json.attributeObject(JsonText(graph), [&] {
+          json.attributeObject("results", [&] {
+            for (const KernelRow* row : rows) {
+              const std::optional<llvm::json::Value> value = value_of(*row);
+              if (!value) continue;
+              json.attributeObject(JsonText(row->instruction->name()),
+                                   [&] { json.attribute("value", *value); });
+            }
+          });
+          json.attributeArray("gradient", [&] {
+            for (const auto& [stop, color] : {std::pair(0, "#ffffff"), std::pair(1, "#e5484d")}) {
+              json.object([&] {
+                json.attribute("stop", stop);
+                json.attribute("bgColor", color);
+              });
+            }
+          });
+        });
+      }
+    });
+  });
 }
 
 std::string ReportJson(const ModuleReport& report) {

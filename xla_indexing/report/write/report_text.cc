@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -17,6 +18,7 @@ namespace xla_indexing {
 namespace {
 
 constexpr int64_t kRowsShown = 20;
+constexpr int64_t kAdviceShown = 3;
 constexpr double kSmallShare = 0.01;
 
 double Least(const Interval& count) { return static_cast<double>(internal::LeastOf(count)); }
@@ -127,10 +129,6 @@ std::string SharePart(double part, double whole) {
   return whole > 0 ? Decimal("%.1f%%", 100 * part / whole) : "-";
 }
 
-std::string Plural(int64_t count, absl::string_view what) {
-  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
-}
-
 // Writes the tables of a report.
 class TextWriter {
  public:
@@ -150,9 +148,9 @@ class TextWriter {
  private:
   void WriteHead() {
     const ReportTotals& totals = report_.totals;
-    Line("module ", report_.module, ": ", Plural(totals.kernels, "kernel"), ", ",
+    Line("module ", report_.module, ": ", CountText(totals.kernels, "kernel"), ", ",
          totals.distinct_kernels, " distinct",
-         totals.loops == 0 ? "" : absl::StrCat(", ", Plural(totals.loops, "loop")));
+         totals.loops == 0 ? "" : absl::StrCat(", ", CountText(totals.loops, "loop")));
     for (const std::string& sentence : report_.about) Line("  ", sentence);
     Line("  read ", BytesText(totals.bytes_read), ", written ", BytesText(totals.bytes_written),
          ", each element once");
@@ -160,14 +158,52 @@ class TextWriter {
          BytesText(totals.bytes_wasted),
          totals.without_sectors == 0
              ? ""
-             : absl::StrCat(", without ", Plural(totals.without_sectors, "kernel"),
+             : absl::StrCat(", without ", CountText(totals.without_sectors, "kernel"),
                             " whose sectors are not known"));
     Line("  takes at least ", TimeText(totals.microseconds));
-    if (totals.not_exact > 0) Line("  not exact: ", Plural(totals.not_exact, "kernel"));
+    if (totals.not_exact > 0) Line("  not exact: ", CountText(totals.not_exact, "kernel"));
     if (totals.with_unknown_runs > 0) {
-      Line("  runs not known: ", Plural(totals.with_unknown_runs, "kernel"),
+      Line("  runs not known: ", CountText(totals.with_unknown_runs, "kernel"),
            ", which count once in times and shares");
     }
+    WriteAdvice();
+  }
+
+  // The first three, or as many as rows are asked for.
+  void WriteAdvice() {
+    if (report_.advice.empty()) return;
+    Line("  what to do, each by itself, and what it saves");
+    const auto shown = std::min<size_t>(report_.advice.size(),
+                                        static_cast<size_t>(options_.top.value_or(kAdviceShown)));
+    for (size_t i = 0; i < shown; ++i) {
+      const Advice& advice = report_.advice[i];
+      std::vector<std::string> saved;
+      if (advice.microseconds > 0) {
+        saved.push_back(absl::StrCat(TimeText(advice.microseconds), " (",
+                                     SharePart(advice.microseconds, report_.totals.microseconds),
+                                     ")"));
+      }
+      if (advice.traffic > 0) {
+        saved.push_back(absl::StrCat(BytesText(Interval::Point(advice.traffic)), " moved"));
+      }
+      if (advice.memory > 0) {
+        saved.push_back(absl::StrCat(BytesText(Interval::Point(advice.memory)), " of memory"));
+      }
+      Line("    ", i + 1, ". ", advice.text);
+      const std::string place = PlaceText(advice.source);
+      Line("       ", absl::StrJoin(saved, ", "), place.empty() ? "" : "  ", place);
+    }
+    if (shown < report_.advice.size()) {
+      Line("    and ", report_.advice.size() - shown, " more, which save less");
+    }
+  }
+
+  // `model.py:12  jit(f)/add`.
+  static std::string PlaceText(const SourcePlace& source) {
+    std::string place(source.ShortFile());
+    if (source.line > 0) absl::StrAppend(&place, ":", source.line);
+    if (!place.empty() && !source.op_name.empty()) place.append("  ");
+    return absl::StrCat(place, source.op_name);
   }
 
   bool IsShown(int64_t shown, double time, double bytes) const {
@@ -254,12 +290,9 @@ class TextWriter {
     if (analysis.has_sectors || analysis.kind == "unknown") {
       for (const std::string& sentence : group.not_known) Line("    not exact: ", sentence);
     }
-    std::string place(group.source.ShortFile());
-    if (group.source.line > 0) absl::StrAppend(&place, ":", group.source.line);
-    if (!place.empty() && !group.source.op_name.empty()) place.append("  ");
-    place.append(group.source.op_name);
+    std::string place = PlaceText(group.source);
     if (group.places > 1 && !place.empty()) {
-      absl::StrAppend(&place, ", and ", Plural(group.places - 1, "other place"));
+      absl::StrAppend(&place, ", and ", CountText(group.places - 1, "other place"));
     }
     if (!place.empty()) Line("    ", place);
   }
@@ -305,7 +338,7 @@ class TextWriter {
     for (const NamedTotals& sum : sums) {
       if (!Takes(sum.totals, 1, &rows)) continue;
       Line(FiguresLine(CellsOf(sum.totals)), "  ", sum.name, "  (",
-           Plural(sum.totals.kernels, "kernel"), ")");
+           CountText(sum.totals.kernels, "kernel"), ")");
     }
     WriteRest(rows, "row");
   }
@@ -359,6 +392,10 @@ absl::Status SortRows(absl::string_view column, ModuleReport* report) {
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "'", column, "' is no column of the report: ", absl::StrJoin(ReportColumns(), ", ")));
+}
+
+std::string CountText(int64_t count, absl::string_view what) {
+  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
 }
 
 std::string TimeText(double microseconds) {

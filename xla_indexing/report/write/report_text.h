@@ -45,13 +45,16 @@ std::string BytesText(const Interval& bytes);
 // `12.3 us`, `4.0 ms`, `1.5 s`, `812.0 ns`.
 std::string TimeText(double microseconds);
 
+// `1 kernel`, `2 kernels`.
+std::string CountText(int64_t count, absl::string_view what);
+
 // The text behind blanks, so that it is `width` wide or more.
 std::string PadLeft(absl::string_view text, size_t width);
 
 // Appends a line in which text of the module cannot control a terminal: control characters are `?`.
 void AppendLine(std::string line, std::string* out);
 
-// Least sectors / sectors; none where that is not one number.
+// Least sectors / sectors; nullopt if that is not one number.
 std::optional<double> EfficiencyOf(const KernelAnalysis& analysis);
 
 }  // namespace xla_indexing

@@ -62,7 +62,7 @@ std::string BytesText(const std::vector<LaneAddress>& lanes) {
   });
 }
 
-// `: 7 sectors where 6 would do, 17% more; the margin is 1.25 a request`; nothing where none is
+// `: 7 sectors where 6 would do, 17% more; the margin is 1.25 a request`; nothing if none is
 // lost, or not one number.
 std::string LossText(const Coalescing& coalescing, double factor) {
   if (!coalescing.sectors.IsPoint() || !coalescing.least_sectors.IsPoint()) return "";

@@ -47,7 +47,7 @@ absl::Status DoesNotFit(absl::string_view sizes, const Shape& shape) {
                                                  ", which has ", shape.rank(), " dimensions"));
 }
 
-// `sizes`: none where none are given.
+// `sizes`: nullopt if none are given.
 ReportedTile ReportOfTile(const OperandIndexing& indexing, const Shape& from,
                           const TilePieces& pieces,
                           const std::optional<absl::StatusOr<std::vector<int64_t>>>& given) {
@@ -110,7 +110,8 @@ absl::Status CheckTileSizes(const Subject& subject, const CommandLine& line) {
   }
   if (fits || !line.output_to_input) return first.ok() || fits ? absl::OkStatus() : first;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  const absl::StatusOr<SubjectTiling> tiling = SubjectTiling::Create(subject, &context);
+  const absl::StatusOr<SubjectTiling> tiling =
+      SubjectTiling::Create(subject, &context, LoopsOf(line));
   if (!tiling.ok()) return first.ok() ? absl::OkStatus() : first;
   return tiling->tiled().space().ParseSizes(*line.tile_sizes).status();
 }

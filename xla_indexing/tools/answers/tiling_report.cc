@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/tools/answers/count_output.h"
 #include "xla_indexing/tools/answers/json_writer.h"
 
@@ -39,6 +41,29 @@ std::string CostText(const TileCost& cost) {
                       " stores, ", cost.num_programs, " programs");
 }
 
+// What the tiles of a tiling ask of memory and compute.
+std::string WorkText(const TileCost& cost) {
+  std::string text = absl::StrCat(cost.are_requests_exact ? "" : "at most ", cost.sectors,
+                                  " sectors, ", cost.lines, " lines");
+  if (cost.wavefronts > 0) {
+    absl::StrAppend(&text, ", ", cost.wavefronts, " wavefronts of at least ",
+                    cost.least_wavefronts);
+  }
+  for (const auto& [count, what] : {std::pair(cost.multiply_adds, " multiply-adds"),
+                                    std::pair(cost.transcendentals, " transcendentals"),
+                                    std::pair(cost.other_operations, " other operations")}) {
+    if (count > 0) absl::StrAppend(&text, ", ", absl::StrFormat("%.17g", count), what);
+  }
+  absl::StrAppend(&text, "; ", cost.register_bytes, " bytes in registers, ", cost.shared_bytes,
+                  " in shared memory");
+  return text;
+}
+
+// At the default machine where none is said.
+std::string TimeText(const KernelTime& time) {
+  return absl::StrFormat("%.3g us, bound by %s", time.microseconds, NameOf(time.bound));
+}
+
 void AppendIndented(absl::string_view lines, std::string* out) {
   for (const absl::string_view line : absl::StrSplit(lines, '\n', absl::SkipEmpty())) {
     absl::StrAppend(out, "  ", line, "\n");
@@ -66,6 +91,17 @@ void WriteSpace(const TilingSpace& space, JsonWriter* json) {
       json->StringField("owner", dim.owner->name());
       json->IntegerField("leaf", dim.leaf);
       json->IntegerField("position", dim.position);
+      if (!dim.joined.empty()) {
+        json->Key("joined");
+        json->BeginArray();
+        for (const TilingDimension::Joined& joined : dim.joined) {
+          json->BeginObject();
+          json->StringField("owner", joined.owner_name);
+          json->IntegerField("position", joined.position);
+          json->EndObject();
+        }
+        json->EndArray();
+      }
       json->EndObject();
     }
     json->EndArray();
@@ -82,6 +118,40 @@ void WriteSpace(const TilingSpace& space, JsonWriter* json) {
   }
   json->EndArray();
   json->EndObject();
+}
+
+// How a node's elements are computed.
+void WriteReads(const TileGraph& graph, const TileNode& node, JsonWriter* json) {
+  if (node.reads == nullptr) return;
+  if (node.IsContraction()) {
+    json->Key("steps");
+    json->BeginArray();
+    for (const int dim : node.combined_dims) {
+      json->String(dim < 0 ? "" : graph.space().dims()[dim].name);
+    }
+    json->EndArray();
+  }
+  if (node.combiner) {
+    json->StringField("combiner", OpcodeName(node.combiner->opcode));
+    json->StringField("masked_step", xla_indexing::NameOf(node.combiner->neutral));
+  }
+  json->Key("reads");
+  json->BeginArray();
+  for (const IndexingEntry& entry : *node.reads) {
+    json->BeginObject();
+    json->IntegerField("operand_id", entry.operand);
+    json->IntegerField("leaf", entry.operand_leaf);
+    json->Key("maps");
+    json->BeginArray();
+    for (const OperandIndexing& map : entry.indexing) json->String(map.map().ToString());
+    json->EndArray();
+    json->EndObject();
+  }
+  json->EndArray();
+  if (node.passes_on) {
+    json->Key("passes_on");
+    json->Bool(true);
+  }
 }
 
 void WriteNode(const TileGraph& graph, int number, JsonWriter* json) {
@@ -144,6 +214,7 @@ void WriteNode(const TileGraph& graph, int number, JsonWriter* json) {
     json->EndObject();
   }
   json->EndArray();
+  WriteReads(graph, node, json);
   json->EndObject();
 }
 
@@ -157,6 +228,22 @@ absl::string_view NameOf(TileRegion::Kind kind) {
       return "contraction";
   }
   return "";
+}
+
+void WriteRescales(const TileRegion& region, JsonWriter* json) {
+  if (region.rescales.empty()) return;
+  json->Key("rescales");
+  json->BeginArray();
+  for (const TileRescale& rescale : region.rescales) {
+    const bool is_maximum = rescale.kind == TileRescale::Kind::kMaximum;
+    json->BeginObject();
+    json->StringField("kind", is_maximum ? "maximum" : "divisor");
+    json->IntegerField("accumulator", rescale.accumulator);
+    json->IntegerField("by", rescale.by);
+    json->StringField("element_map", rescale.elements.ToString());
+    json->EndObject();
+  }
+  json->EndArray();
 }
 
 void WriteGraph(const TileGraph& graph, JsonWriter* json) {
@@ -178,10 +265,14 @@ void WriteGraph(const TileGraph& graph, JsonWriter* json) {
     json->BeginArray();
     for (const TileRegion::Step& step : region.steps) {
       json->BeginObject();
-      json->IntegerField(step.is_region ? "loop" : "node", step.index);
+      json->IntegerField(step.is_region         ? "loop"
+                         : step.is_accumulation ? "accumulate"
+                                                : "node",
+                         step.index);
       json->EndObject();
     }
     json->EndArray();
+    WriteRescales(region, json);
     json->EndObject();
   }
   json->EndArray();
@@ -214,6 +305,21 @@ void WriteTiling(const TilingSpace& space, const Tiling& tiling, const TileCost&
   json->IntegerField("loads", cost.num_loads);
   json->IntegerField("stores", cost.num_stores);
   json->IntegerField("programs", cost.num_programs);
+  json->IntegerField("bytes_in_registers", cost.register_bytes);
+  json->IntegerField("bytes_in_shared_memory", cost.shared_bytes);
+  json->IntegerField("sectors", cost.sectors);
+  json->IntegerField("lines", cost.lines);
+  json->Key("requests_exact");
+  json->Bool(cost.are_requests_exact);
+  json->IntegerField("wavefronts", cost.wavefronts);
+  json->IntegerField("least_wavefronts", cost.least_wavefronts);
+  json->IntegerField("elements_computed", cost.elements);
+  json->Key("multiply_adds");
+  json->Number(cost.multiply_adds);
+  json->Key("transcendentals");
+  json->Number(cost.transcendentals);
+  json->Key("other_operations");
+  json->Number(cost.other_operations);
 }
 
 // What is with the smallest tiles.
@@ -237,10 +343,11 @@ void ReportGraph(const TiledComputation& tiled, const Tiling& tiling, ReportedTi
     json->EndObject();
     return;
   }
+  const TileCost cost = graph->Cost();
   absl::StrAppend(&report->text, "  tiles ", TilingText(tiled.space(), tiling), ": ",
-                  CostText(graph->Cost()), "\n");
+                  CostText(cost), "\n  work: ", WorkText(cost), "\n");
   AppendIndented(graph->ToString(), &report->text);
-  WriteTiling(tiled.space(), tiling, graph->Cost(), json);
+  WriteTiling(tiled.space(), tiling, cost, json);
   json->Key("graph");
   WriteGraph(*graph, json);
   json->EndObject();
@@ -249,7 +356,7 @@ void ReportGraph(const TiledComputation& tiled, const Tiling& tiling, ReportedTi
 }  // namespace
 
 absl::StatusOr<SubjectTiling> SubjectTiling::Create(const Subject& subject,
-                                                    mlir::MLIRContext* context) {
+                                                    mlir::MLIRContext* context, TiledLoops loops) {
   absl::StatusOr<FusionView> view = subject.is_fusion
                                         ? FusionView::OfComputation(subject.computation())
                                         : FusionView::OfFusion(*subject.instruction);
@@ -257,7 +364,7 @@ absl::StatusOr<SubjectTiling> SubjectTiling::Create(const Subject& subject,
   SubjectTiling tiling;
   tiling.view_ = std::make_unique<FusionView>(*std::move(view));
   absl::StatusOr<TiledComputation> tiled =
-      TiledComputation::Create(tiling.view_->computation(), context);
+      TiledComputation::Create(tiling.view_->computation(), context, {}, loops);
   if (!tiled.ok()) return tiled.status();
   tiling.tiled_ = std::make_unique<TiledComputation>(*std::move(tiled));
   return tiling;
@@ -349,9 +456,12 @@ ReportedTiling ReportTiling(const Subject& subject, const absl::StatusOr<Subject
     json.BeginArray();
     for (const CostedTiling& found : search.tilings) {
       absl::StrAppend(&report.text, "    ", TilingText(tiled.space(), found.tiling), ": ",
-                      CostText(found.cost), "\n");
+                      CostText(found.cost), "; ", TimeText(found.time), "\n");
       json.BeginObject();
       WriteTiling(tiled.space(), found.tiling, found.cost, &json);
+      json.Key("microseconds");
+      json.Number(found.time.microseconds);
+      json.StringField("bound", NameOf(found.time.bound));
       json.EndObject();
     }
     json.EndArray();

@@ -18,10 +18,15 @@
 
 namespace xla_indexing {
 
+inline TiledLoops LoopsOf(const CommandLine& line) {
+  return line.one_pass ? TiledLoops::kOnePass : TiledLoops::kSeparate;
+}
+
 // A subject as one computation, in which fusions are what they compute, and its tiles.
 class SubjectTiling {
  public:
-  static absl::StatusOr<SubjectTiling> Create(const Subject& subject, mlir::MLIRContext* context);
+  static absl::StatusOr<SubjectTiling> Create(const Subject& subject, mlir::MLIRContext* context,
+                                              TiledLoops loops);
 
   const TiledComputation& tiled() const { return *tiled_; }
   // The sizes that the command line gives for a leaf of the result, by its dimensions.

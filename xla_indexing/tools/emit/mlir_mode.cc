@@ -18,15 +18,24 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/lowering/emit_fusion.h"
+#include "xla_indexing/lowering/emit_tiles.h"
+#include "xla_indexing/tiling/kernel/tiled_computation.h"
 #endif
 
 namespace xla_indexing {
 namespace {
 
 #ifdef XLA_INDEXING_HAS_LOWERING
-absl::StatusOr<std::string> MlirText(const HloComputation& computation) {
+absl::StatusOr<std::string> MlirText(const HloComputation& computation, const CommandLine& line) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  const auto module = EmitFusion(computation, &context);
+  const auto choose = [&](const TiledComputation& tiled) -> absl::StatusOr<Tiling> {
+    const auto sizes = tiled.space().ParseSizes(*line.tile_sizes);
+    if (!sizes.ok()) return sizes.status();
+    return Tiling{*sizes, {}};
+  };
+  const TiledLoops loops = line.one_pass ? TiledLoops::kOnePass : TiledLoops::kSeparate;
+  const auto module = line.tile_sizes ? EmitTiles(computation, choose, &context, loops)
+                                      : EmitFusion(computation, &context);
   if (!module.ok()) return module.status();
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -35,7 +44,8 @@ absl::StatusOr<std::string> MlirText(const HloComputation& computation) {
   return absl::StrCat(text, "\n");
 }
 #else
-absl::StatusOr<std::string> MlirText(const HloComputation& /*computation*/) {
+absl::StatusOr<std::string> MlirText(const HloComputation& /*computation*/,
+                                     const CommandLine& /*line*/) {
   return absl::UnimplementedError("this program was built without lowering, which needs MLIR 22");
 }
 #endif
@@ -57,7 +67,14 @@ int PrintMlir(const CommandLine& line) {
     for (const ReadModule& read : ReadModules(*std::move(source))) {
       for (const std::string& error : read.errors) fail(error);
       if (read.module == nullptr) continue;
-      const absl::StatusOr<std::string> text = MlirText(*read.module->entry_computation());
+      const HloComputation* computation = line.computation
+                                              ? read.module->FindComputation(*line.computation)
+                                              : read.module->entry_computation();
+      if (computation == nullptr) {
+        fail(absl::StrCat(file, ": error: there is no computation '", *line.computation, "'"));
+        continue;
+      }
+      const absl::StatusOr<std::string> text = MlirText(*computation, line);
       if (text.ok()) {
         WriteOutput(*text);
       } else {

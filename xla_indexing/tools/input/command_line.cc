@@ -17,10 +17,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "xla_indexing/gpu/machine/machine.h"
 #include "xla_indexing/gpu/threads/thread_mapping.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/report/kernel_report.h"
-#include "xla_indexing/report/machine.h"
 #include "xla_indexing/report/write/report_text.h"
 
 namespace xla_indexing {
@@ -252,6 +252,8 @@ constexpr Flag kFlags[] = {
     {"tile_sizes", "sizes of at least 1, with commas, by position or by name: 64,64 or d0=64,k=32",
      SetTileSizes},
     {"budget", "a number of bytes, KiB, MiB or GiB, such as 48KiB", SetBudget},
+    {"one_pass", "",
+     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->one_pass); }},
     {"mapping", "loop or emitter", SetMapping},
     {"one_buffer", "names of instructions, with commas",
      [](absl::string_view value, CommandLine* line) { return SetName(value, &line->one_buffer); }},
@@ -383,7 +385,7 @@ bool AsksForHlo(const CommandLine& line) {
          line.exact || line.dependence || line.output_id || line.operand_id ||
          !line.output_to_input || line.input_to_output || line.summary ||
          line.simplify != SimplifyMode::kAuto || line.queries.Any() || line.launch.are_given ||
-         line.tile_sizes || line.tile_budget;
+         line.tile_sizes || line.tile_budget || line.one_pass;
 }
 
 absl::Status CheckMapLine(const CommandLine& line) {
@@ -539,7 +541,7 @@ absl::Status CheckHloLine(const CommandLine& line) {
   }
   if (line.summary && line.queries.Any()) {
     return absl::InvalidArgumentError(
-        "--summary, which is instead of the maps, and --query, which is beside them, exclude each "
+        "--summary, which replaces the maps, and --query, which comes after them, exclude each "
         "other");
   }
   if ((line.queries.utilization || line.queries.coalescing || line.queries.in_place ||
@@ -560,6 +562,10 @@ absl::Status CheckHloLine(const CommandLine& line) {
   if (line.tile_budget && !line.queries.tiling) {
     return absl::InvalidArgumentError(
         "--budget is what --query=tiling, which is not given, is asked for");
+  }
+  if (line.one_pass && !line.queries.tiling) {
+    return absl::InvalidArgumentError(
+        "--one_pass is what --query=tiling, which is not given, is asked for");
   }
   if (line.one_buffer && !line.queries.in_place) {
     return absl::InvalidArgumentError(
@@ -597,12 +603,17 @@ absl::Status CheckRewriteLine(const CommandLine& line) {
 }
 
 absl::Status CheckEmitMlirLine(const CommandLine& line) {
-  if (AsksForHlo(line) || line.broadcast || line.queries.Any() ||
+  CommandLine others = line;
+  others.computation.reset();
+  others.tile_sizes.reset();
+  if (line.tile_sizes) others.one_pass = false;
+  if (AsksForHlo(others) || line.broadcast || line.queries.Any() ||
       line.format != OutputFormat::kText || line.assume != AssumeMode::kAuto || line.report ||
       line.explain || line.keep_variables || line.compare || !line.map_file.empty() ||
       !line.picture_file.empty()) {
     return absl::InvalidArgumentError(
-        "--emit=mlir prints the ENTRY of each module; no other flag goes with it");
+        "--emit=mlir prints the ENTRY of each module; no other flag but --computation and "
+        "--tile_sizes, with which --one_pass may stand, goes with it");
   }
   if (line.files.empty()) return absl::InvalidArgumentError("no FILE is given");
   return absl::OkStatus();

@@ -24,9 +24,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/gpu/coalescing.h"
+#include "xla_indexing/gpu/machine/machine.h"
 #include "xla_indexing/gpu/threads/thread_mapping.h"
 #include "xla_indexing/ops/answers/parts/indexing_options.h"
-#include "xla_indexing/report/machine.h"
 
 namespace xla_indexing {
 
@@ -149,6 +149,7 @@ struct CommandLine {
   // As TilingSpace::ParseSizes (tiling/kernel/tiling_space.h) reads them, and the bytes that tiles may hold.
   std::optional<std::string> tile_sizes;
   std::optional<int64_t> tile_budget;
+  bool one_pass = false;                  // TiledLoops::kOnePass
   std::optional<std::string> one_buffer;  // Values, with commas, for --query=in-place.
   int jobs = 1;                           // Default: one a processor.
 };

@@ -43,7 +43,7 @@ struct Subject {
 
 // What the command line selects of a module, in the module's order; empty where the module has
 // nothing of the names given. `written` is the module of which `module` is a copy with errors set
-// aside, null where it is none; what only the copy has is not selected.
+// aside, null if it is none; what only the copy has is not selected.
 std::vector<Subject> SelectSubjects(const HloModule& module, const HloModule* written,
                                     const CommandLine& line);
 

@@ -18,7 +18,7 @@ namespace xla_indexing {
 void AppendJson(const Subject& subject, Direction direction,
                 const std::vector<ReportedEntry>& entries, std::string* out);
 
-// An object in the place of so many entries that are not listed, which says so.
+// An object that says how many entries are not listed.
 void AppendNotListedJson(const Subject& subject, Direction direction, int64_t pairs,
                          std::string* out);
 

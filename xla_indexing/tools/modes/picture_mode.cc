@@ -45,15 +45,15 @@ int DrawPicture(const CommandLine& line) {
     if (subjects.empty()) continue;
     const Subject& subject = subjects.front();
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-    const absl::StatusOr<std::string> picture =
+    const absl::StatusOr<Picture> picture =
         PictureOf(IsDrawnWithWhatComputesIt(subject, line) ? IndexingTarget(subject.computation())
                                                            : IndexingTarget(*subject.instruction),
                   &context, line.output_id);
     if (picture.ok() && line.picture_file == "-") {
-      WriteOutput(*picture);
+      WriteOutput(picture->svg);
       return 0;
     }
-    const absl::Status status = picture.ok() ? WriteFile(line.picture_file, *picture)
+    const absl::Status status = picture.ok() ? WriteFile(line.picture_file, picture->svg)
                                              : absl::InvalidArgumentError(absl::StrCat(
                                                    file, ": error: ", picture.status().message()));
     if (status.ok()) return 0;

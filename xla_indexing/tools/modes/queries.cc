@@ -117,7 +117,7 @@ QueryAnswers::QueryAnswers(const Subject& subject, Direction direction, const Co
       indexer_(*indexer),
       is_to_input_(direction == Direction::kOutputToInput),
       tiling_(line.queries.tiling && is_to_input_
-                  ? SubjectTiling::Create(subject, indexer->context())
+                  ? SubjectTiling::Create(subject, indexer->context(), LoopsOf(line))
                   : absl::NotFoundError("not asked for")),
       utilization_(*subject.instruction, subject.operands()),
       coalescing_(subject, line, indexer->context()),

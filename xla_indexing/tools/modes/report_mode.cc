@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/gpu/fusing/fuse_like_xla.h"
 #include "xla_indexing/query/explain/explain_dependence.h"
-#include "xla_indexing/report/analysis/report_kernels.h"
+#include "xla_indexing/report/advice/report_module.h"
 #include "xla_indexing/report/kernel_report.h"
 #include "xla_indexing/report/write/report_changes.h"
 #include "xla_indexing/report/write/report_json.h"
@@ -29,6 +29,8 @@
 
 namespace xla_indexing {
 namespace {
+
+constexpr absl::string_view kNodeData = ".model_explorer.json";
 
 // A line on a terminal that is written over and, at the end, taken away.
 class ProgressLine {
@@ -58,7 +60,9 @@ class ProgressLine {
       std::chrono::steady_clock::now() + std::chrono::seconds(1);
 };
 
-absl::StatusOr<ModuleReport> ReportOf(const HloModule& module, const CommandLine& line) {
+// The report about the module, made ready as --assume says.
+absl::StatusOr<ReportedModule> ReportOf(const HloModule& module, bool advise,
+                                        const CommandLine& line) {
   ProgressLine progress;
   ReportOptions options =
       ReportOptions::For(line.report_machine ? *line.report_machine : DefaultMachine());
@@ -70,47 +74,41 @@ absl::StatusOr<ModuleReport> ReportOf(const HloModule& module, const CommandLine
     progress.Show(done, all);
     return true;
   };
-  absl::StatusOr<ModuleReport> report = ReportKernels(module, options);
-  if (!report.ok()) return report;
-  if (absl::Status status = SortRows(line.report_sort.value_or("time"), &*report); !status.ok())
-    return status;
-  return report;
-}
-
-// Fuses a module of which that is assumed, and says so.
-absl::Status FuseIfAssumed(AssumeMode assume, std::unique_ptr<HloModule>* module,
-                           std::string* note) {
-  const bool has_fusions = HasFusions(**module);
-  if (assume == AssumeMode::kUnfused || (assume == AssumeMode::kAuto && has_fusions)) {
-    return absl::OkStatus();
+  const bool has_fusions = HasFusions(module);
+  ModuleReportOptions how;
+  how.fuse =
+      line.assume == AssumeMode::kFused || (line.assume == AssumeMode::kAuto && !has_fusions);
+  how.copy = line.assume != AssumeMode::kUnfused;
+  how.advise = advise;
+  absl::StatusOr<ReportedModule> reported = ReportModule(module, how, options);
+  if (!reported.ok()) return reported;
+  ModuleReport& report = reported->report;
+  if (how.fuse) {
+    report.about.insert(report.about.begin(),
+                        absl::StrCat(has_fusions ? "" : "no fusions in this module: ",
+                                     "fused as XLA would, approximately (--assume=fused)"));
   }
-  *note = absl::StrCat(has_fusions ? "" : "no fusions in this module: ",
-                       "fused as XLA would, approximately (--assume=fused)");
-  absl::StatusOr<std::unique_ptr<HloModule>> fused = FuseLikeXla(**module);
-  if (!fused.ok()) return fused.status();
-  *module = *std::move(fused);
-  return absl::OkStatus();
+  if (absl::Status status = SortRows(line.report_sort.value_or("time"), &report); !status.ok())
+    return status;
+  return reported;
 }
 
 // A table of what is better and worse in the second file; 2 if a file has no module or no report.
 int PrintChanges(const CommandLine& line) {
   constexpr int kBadInput = 2;
   std::vector<std::unique_ptr<HloModule>> modules;  // which the reports refer to
-  std::vector<ModuleReport> reports;
+  std::vector<ReportedModule> reports;
   for (const std::string& file : line.files) {
     modules.push_back(ReadOnlyModule(file, "--compare --report"));
     if (modules.back() == nullptr) return kBadInput;
-    std::string note;
-    absl::Status status = FuseIfAssumed(line.assume, &modules.back(), &note);
-    absl::StatusOr<ModuleReport> report =
-        status.ok() ? ReportOf(*modules.back(), line) : absl::StatusOr<ModuleReport>(status);
+    absl::StatusOr<ReportedModule> report = ReportOf(*modules.back(), /*advise=*/false, line);
     if (!report.ok()) {
       WriteError(absl::StrCat(file, ": error: ", report.status().message()));
       return kBadInput;
     }
     reports.push_back(*std::move(report));
   }
-  WriteOutput(ChangesText(reports[0], reports[1], line.report_top));
+  WriteOutput(ChangesText(reports[0].report, reports[1].report, line.report_top));
   return 0;
 }
 
@@ -144,22 +142,27 @@ int PrintReport(const CommandLine& line) {
         }
         path = *std::move(found);
       }
-      std::string note;
-      if (absl::Status status = FuseIfAssumed(line.assume, &read.module, &note); !status.ok()) {
-        report_error(absl::StrCat(file, ": error: ", status.message()));
+      absl::StatusOr<ReportedModule> reported = ReportOf(*read.module, /*advise=*/true, line);
+      if (!reported.ok()) {
+        report_error(absl::StrCat(file, ": error: ", reported.status().message()));
         continue;
       }
-      absl::StatusOr<ModuleReport> report = ReportOf(*read.module, line);
-      if (!report.ok()) {
-        report_error(absl::StrCat(file, ": error: ", report.status().message()));
-        continue;
-      }
-      report->path = std::move(path);
-      if (!note.empty()) report->about.insert(report->about.begin(), std::move(note));
+      ModuleReport& report = reported->report;
+      report.path = std::move(path);
       if (line.report_file.empty()) {
-        WriteOutput(ReportText(*report, text_options));
+        WriteOutput(ReportText(report, text_options));
+      } else if (absl::EndsWith(line.report_file, kNodeData)) {
+        absl::StatusOr<std::string> data = NodeDataJson(report, line.report_sort.value_or("time"));
+        if (data.ok() && !text.empty()) {
+          data = absl::InvalidArgumentError("node data are of one module, and there are several");
+        }
+        if (!data.ok()) {
+          report_error(absl::StrCat(file, ": error: ", data.status().message()));
+          continue;
+        }
+        text = *std::move(data);
       } else {
-        text.append(ReportJson(*report));
+        text.append(ReportJson(report));
       }
     }
   }
