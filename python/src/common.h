@@ -51,6 +51,7 @@
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/parts/direction.h"
 #include "xla_indexing/ops/answers/parts/indexing_options.h"
+#include "xla_indexing/report/write/picture.h"
 
 #ifndef ABSL_USES_STD_STRING_VIEW
 namespace nanobind::detail {
@@ -124,8 +125,8 @@ inline constexpr const char* kReduceSignature = "def __reduce__(self) -> tuple[t
 
 // What Jupyter shows of an object: `_html.FUNCTION(object)` of the package.
 nb::str HtmlOf(const char* function, nb::handle object);
-// The module that draws: `xla_indexing.picture`.
-nb::module_ PictureModule();
+// A `xla_indexing.picture.Picture`.
+nb::object ToPython(const Picture& picture);
 
 // --- Long work (waiting.cc) ---
 
@@ -310,7 +311,7 @@ struct Entry {
   const Shape& OperandShape() const {
     return indexing.subject.Operands()[Get().operand]->shape().Leaf(Get().operand_leaf);
   }
-  // The array that the maps start from, and the one that they lead to.
+  // The array that the maps start from, and the one that they map to.
   const Shape& From() const {
     return indexing.direction == Direction::kOutputToInput ? OutputShape() : OperandShape();
   }
@@ -328,7 +329,7 @@ struct OperandMap {
   const OperandIndexing& indexing() const { return entry.Get().indexing.maps()[position]; }
 };
 
-// A decision as Python says it: True, False, or None where it is not decided.
+// A decision as Python says it: True, False, or None if it is not decided.
 inline std::optional<bool> ToBool(Answer answer) {
   if (answer == Answer::kUndecided) return std::nullopt;
   return answer == Answer::kYes;
@@ -355,6 +356,7 @@ void DefineIndexStructure(nb::module_& m, SubjectClasses& classes);
 void DefineGpu(nb::module_& m, SubjectClasses& classes);
 void DefineTiling(nb::module_& m, SubjectClasses& classes);
 void DefineReport(nb::module_& m, SubjectClasses& classes);
+void DefineLowering(SubjectClasses& classes);
 
 }  // namespace xla_indexing::python
 

@@ -166,7 +166,7 @@ class ContentsReader {
     });
   }
 
-  // Appends a row for each pair: the number of the point, and the element that it leads to.
+  // Appends a row for each pair: the number of the point, and the element that it maps to.
   absl::Status Run(const IntegerArray& indices, int64_t max_points, std::vector<int64_t>* pairs) {
     static const int64_t kNothing = 0;
     const size_t num_dims = map_.num_dims();

@@ -1,4 +1,4 @@
-// What maps lead to where the arrays that their runtime variables are read from have given contents.
+// What maps map to where the arrays that their runtime variables are read from have given contents.
 //
 // An array of `contents` stands under what yields it, as the line of the runtime variable says:
 // `row`, `call/computation/start`, `w/body/c`, `w, iterations`. What the body of a loop computes

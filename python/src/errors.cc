@@ -55,7 +55,10 @@ nb::tuple Unpickled(const char* function, nb::handle a, nb::handle b) {
                         nb::make_tuple(a, b));
 }
 
-nb::module_ PictureModule() { return nb::module_::import_("xla_indexing.picture"); }
+nb::object ToPython(const Picture& picture) {
+  return nb::module_::import_("xla_indexing.picture")
+      .attr("Picture")(ToText(picture.svg), ToText(picture.title));
+}
 
 void DefineErrors(nb::module_& m) {
   g_error = PyErr_NewExceptionWithDoc(

@@ -191,10 +191,10 @@ void DefineCosts(nb::module_& m) {
           "Lines of 128 bytes that are touched, an Interval.")
       .def_prop_ro(
           "coalesced", [](const MapCost& self) { return self.cost.coalesced; },
-          "Whether every request is within the factor of its least; None where that is not known.")
+          "Whether every request is within the factor of its least; None if that is not known.")
       .def_prop_ro(
           "efficiency", [](const MapCost& self) { return self.cost.Efficiency(); },
-          "least_sectors / sectors; None where they are not single numbers.")
+          "least_sectors / sectors; None if they are not single numbers.")
       .def_prop_ro("is_exact", [](const MapCost& self) { return self.cost.IsExact(); })
       .def_prop_ro(
           "reason", [](const MapCost& self) { return ToText(self.cost.reason); },
@@ -226,11 +226,11 @@ void DefineCosts(nb::module_& m) {
             return self.kind.empty() ? std::nullopt : std::optional<std::string>(self.kind);
           },
           "The kind of kernel that XLA would make, such as 'loop', 'transpose' or 'reduction'; "
-          "None where "
+          "None if "
           "the threads were given.")
       .def_prop_ro(
           "hero", [](const CoalescingAnswer& self) { return self.hero; },
-          "The instruction that the kernel is built around; None where the threads were given.")
+          "The instruction that the kernel is built around; None if the threads were given.")
       .def_prop_ro(
           "threads", [](const CoalescingAnswer& self) { return self.threads; },
           "From thread and block coordinates, loops and vectors to the elements that a thread "

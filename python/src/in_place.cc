@@ -13,6 +13,7 @@
 #include "python/src/common.h"
 #include "python/src/subjects.h"
 #include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/query/in_place/donations.h"
 #include "xla_indexing/query/in_place/in_place_aliases.h"
 
 namespace xla_indexing::python {
@@ -288,6 +289,33 @@ void DefineAliases(nb::module_& m, nb::class_<Module>& module) {
       .def("__str__", [](const CheckedAlias& self) { return ToText(self.ToString()); })
       .def("__repr__",
            [](const CheckedAlias& self) { return ReprOf("CheckedAlias", self.ToString()); });
+  module.def(
+      "donations",
+      [](const Module& self) {
+        std::vector<nb::dict> dicts;
+        for (const Donation& donation : ValueOf(Locked(*self.state->context, [&] {
+               return CheckDonations(*self.state->module, &self.state->context->mlir);
+             }))) {
+          nb::dict dict;
+          dict["parameter"] = donation.parameter.instruction->parameter_number();
+          dict["leaf"] = donation.parameter.leaf;
+          dict["answer"] = nb::cast(DonationAnswerName(donation.answer));
+          dict["outputs"] = nb::tuple(nb::cast(donation.output_leaves));
+          dict["bytes"] = donation.bytes;
+          dict["why"] = ToText(donation.why);
+          dicts.push_back(std::move(dict));
+        }
+        return dicts;
+      },
+      nb::sig("def donations(self) -> list[dict[str, typing.Any]]"),
+      R"doc(For each array of the parameters, whether it is donated, whether that saves a copy, or whether it could be.
+
+`answer` is one of may_donate(): 'aliased', 'copied', 'unused', 'possible', 'impossible', 'undecided'.
+
+    >>> m = xi.load("ENTRY e { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }")
+    >>> [(d["answer"], d["outputs"], d["bytes"]) for d in m.donations()]
+    [('possible', (0,), 16)]
+)doc");
   module.def(
       "aliases",
       [](const Module& self) {

@@ -9,10 +9,8 @@
 namespace xla_indexing::python {
 
 void DefineIndexStructure(nb::module_& m, SubjectClasses& classes) {
-  constexpr const char* kNone = " None where it is not decided.";
-  nb::class_<IndexStructure>(
-      m, "IndexStructure",
-      "What a gather, a scatter or a select between a gather and one value is.")
+  constexpr const char* kNone = " None if it is not decided.";
+  nb::class_<IndexStructure>(m, "IndexStructure", "What a gather or a scatter is.")
       .def_prop_ro(
           "name", [](const IndexStructure& self) { return ToText(self.name); },
           "The operations that it is, 'strided slice, reverse', or 'unrecognised'.")
@@ -44,7 +42,7 @@ void DefineIndexStructure(nb::module_& m, SubjectClasses& classes) {
           return ValueOf(IndexStructureOf(*self.instruction, &self.state->context->mlir));
         });
       },
-      R"doc(What a gather, a scatter of one array or a select between a gather and one value is.
+      R"doc(What a gather or a scatter of one array is.
 
     >>> what = xi.load("examples/indices.hlo")["every_other"].index_structure()
     >>> what.name, what.sorted, what.in_bounds

@@ -174,6 +174,21 @@ Error where there is no such array.
 
 // --- Entries ---
 
+using PictureIndices = std::optional<std::vector<int64_t>>;
+
+nb::object PictureOfStart(const Indexing& indexing, const InstructionIndexing& entries,
+                          OperandLeaf from, const PictureOptions& options) {
+  const Subject& subject = indexing.subject;
+  PictureSubject pictured = {
+      *subject.Result(), "result", subject.Operands(), {}, indexing.direction};
+  for (size_t i = 0; i < subject.Operands().size(); ++i) {
+    pictured.operand_names.push_back(NameOfOperand(subject, static_cast<int64_t>(i)));
+  }
+  return ToPython(Locked(*subject.state->context, [&] {
+    return ValueOf(PictureOfEntries(pictured, entries, from, options));
+  }));
+}
+
 absl::string_view LabelOf(const OperandIndexing& map) {
   return ExactnessName(map.label().exactness);
 }
@@ -302,13 +317,13 @@ the reverse. Arrays ("leaves") are numbered depth first where a shape is a tuple
           "indices"_a, "contents"_a = nb::dict(), nb::kw_only(), "arguments"_a = nb::dict(),
           "unknown"_a = nb::none(), "max_points"_a = kMaxPointsRead,
           nb::sig(kSignatureOfEntryReads),
-          R"doc(All elements that many elements lead to, by any of the maps: a pair (rows, elements) of int64 arrays.
+          R"doc(All elements that many elements map to, by any of the maps: a pair (rows, elements) of int64 arrays.
 
-Row `rows[i]` of `indices` leads to `elements[i]`; pairs are sorted, and each is there once. `contents` has the
+Row `rows[i]` of `indices` maps to `elements[i]`; pairs are sorted, and each is there once. `contents` has the
 arrays that the program computes and that runtime variables are read from, by their `source`. What a loop
 computes has the iterations as its first dimension. Of what is not there `arguments` are the arrays of parameters, by
 the name of the argument or parameter, from which integers are computed here as the program does.
-With `unknown` "any" a map of which a value is still not known leads to every element that it could, for proofs.
+With `unknown` "any" a map of which a value is still not known maps to every element that it could, for proofs.
 
     >>> m = xi.load("ENTRY e { p = f32[9,2] parameter(0)  i = s32[3,1] parameter(1)  ROOT g = f32[3,2] gather(p, i),"
     ...             " offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,"
@@ -362,13 +377,19 @@ Error for an argument of another shape, TypeError for one that is no integers.
       .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); })
       .def(
           "picture",
-          [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
-            return PictureModule().attr("of_entry")(self, *args, **kwargs);
+          [](const Entry& self, const PictureIndices& element, const PictureIndices& runtime) {
+            const IndexingEntry& entry = self.Get();
+            return PictureOfStart(self.indexing, {entry},
+                                  self.indexing.direction == Direction::kOutputToInput
+                                      ? OperandLeaf{0, entry.output_leaf}
+                                      : OperandLeaf{entry.operand, entry.operand_leaf},
+                                  {element, runtime});
           },
+          "element"_a = nb::none(), "runtime"_a = nb::none(),
           nb::sig(
               "def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
               "collections.abc.Sequence[int] | None = None) -> xla_indexing.picture.Picture"),
-          "An element of the array that the maps start from, and all elements that it leads to.");
+          "An element of the array that the maps start from, and all elements that it maps to.");
 
   nb::class_<Indexing>(m, "Indexing",
                        R"doc(The answer to a question of indexing: a sequence of entries.
@@ -464,15 +485,25 @@ Sorted by output leaf, operand and operand leaf. Pairs of arrays of which nothin
       .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); })
       .def(
           "picture",
-          [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
-            return PictureModule().attr("of_indexing")(self, *args, **kwargs);
+          [](const Indexing& self, const PictureIndices& element, const PictureIndices& runtime,
+             int64_t leaf, int64_t operand) {
+            return PictureOfStart(self, *self.entries, {operand, leaf}, {element, runtime});
           },
+          "element"_a = nb::none(), "runtime"_a = nb::none(), nb::kw_only(), "leaf"_a = 0,
+          "operand"_a = 0,
           nb::sig(
               "def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
               "collections.abc.Sequence[int] | None = None, *, leaf: int = 0, "
               "operand: int = 0) -> xla_indexing.picture.Picture"),
-          "An element of one array, of the result's `leaf` or of `leaf` of `operand`, and what it "
-          "leads to in all others.");
+          R"doc(An element of one array, and what it maps to in all others.
+
+The array is the result's `leaf` from output to input, and `leaf` of `operand` from input to output. Without
+`element`, its indices, one near the middle is taken. `runtime` gives the values of the runtime variables of all
+maps that have as many; those of others are in the middle of their intervals. A map that maps to more than
+2^20 points is not drawn, which the picture says.
+
+Error where no map starts from that array, or the element is not one of it.
+)doc");
 }
 
 // --- Maps with their bindings ---
@@ -606,7 +637,7 @@ put through a function such as a clamp.
             return ReadsWithContents(self.entry, {&self, 1}, indices, contents, max_points);
           },
           "indices"_a, "contents"_a = nb::dict(), nb::kw_only(), "max_points"_a = kMaxPointsRead,
-          nb::sig(kSignatureOfReads), "What this map alone leads to, as Entry.reads().")
+          nb::sig(kSignatureOfReads), "What this map alone maps to, as Entry.reads().")
       .def_prop_ro("runtime_variables", &RuntimeVariablesOf,
                    "What each runtime variable of the map is bound to, in their order.")
       .def_prop_ro("exactness",
@@ -618,7 +649,7 @@ put through a function such as a clamp.
             const std::string& reason = self.indexing().label().reason;
             return reason.empty() ? std::nullopt : std::optional<nb::str>(ToText(reason));
           },
-          "Why the map is not exact; None where it is.")
+          "Why the map is not exact; None if it is.")
       .def_prop_ro(
           "replica_map",
           [](const OperandMap& self) -> std::optional<Map> {
@@ -627,7 +658,7 @@ put through a function such as a clamp.
             return Map{context, Locked(*context, [&] { return self.indexing().DeviceMap(); })};
           },
           "From the dimensions and one more, the device that reads, to the device whose operand is "
-          "read; None where "
+          "read; None if "
           "that is the reader itself.")
       .def("__str__", [text_of](const OperandMap& self) { return ToText(text_of(self)); })
       .def("__repr__",

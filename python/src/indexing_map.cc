@@ -278,7 +278,7 @@ std::vector<int64_t> PairsOf(const Map& map, nb::handle runtime, int64_t max_poi
     // Without columns all pairs are one.
     return pairs;
   }
-  // Points of the same dimensions follow one another; what they lead to may come in any order, and twice.
+  // Points of the same dimensions follow one another; what they map to may come in any order, and twice.
   std::vector<size_t> order(pairs.size() / width);
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto row = [&](size_t i) { return absl::MakeConstSpan(pairs).subspan(i * width, width); };
@@ -360,14 +360,14 @@ void DefineParts(nb::module_& m) {
       .def_prop_ro(
           "lower",
           [](const MapVariable& self) { return nb::object(nb::cast(self.bounds).attr("lower")); },
-          "The least value; None where there is none.", nb::sig("def lower(self) -> int | None"))
+          "The least value; None if there is none.", nb::sig("def lower(self) -> int | None"))
       .def_prop_ro(
           "upper",
           [](const MapVariable& self) { return nb::object(nb::cast(self.bounds).attr("upper")); },
-          "The greatest value; None where there is none.", nb::sig("def upper(self) -> int | None"))
+          "The greatest value; None if there is none.", nb::sig("def upper(self) -> int | None"))
       .def_prop_ro(
           "size", [](const MapVariable& self) { return self.bounds.Size(); },
-          "The number of values; None where that is infinite.")
+          "The number of values; None if that is infinite.")
       .def("__repr__", [](const MapVariable& self) {
         return absl::StrCat("<xla_indexing.Variable: ", self.name, " in ", self.bounds.ToString(),
                             ">");
@@ -385,7 +385,7 @@ void DefineParts(nb::module_& m) {
       });
   nb::class_<Image>(m, "Image", "The results of a map, as a box with strides where they are one.")
       .def_ro("is_box", &Image::is_box, nb::rv_policy::copy,
-              "Whether the results are all elements of a box; None where that was not decided.")
+              "Whether the results are all elements of a box; None if that was not decided.")
       .def_prop_ro(
           "ranges",
           [](const Image& self) {
@@ -500,26 +500,43 @@ The text is that of print-indexing. ParseError shows the place of a mistake.
           "__repr__",
           [](const Map& self) { return nb::str("IndexingMap({!r})").format(ToText(TextOf(self))); })
       .def(
-          "_repr_svg_", [](const nb::object& self) { return PictureModule().attr("svg_of")(self); },
+          "_repr_svg_",
+          [](const Map& self) -> nb::object {
+            const absl::StatusOr<Picture> picture =
+                Locked(*self.context, [&] { return PictureOfMap(self.map); });
+            return picture.ok() ? nb::object(ToText(picture->svg)) : nb::none();
+          },
           nb::sig("def _repr_svg_(self) -> str | None"))
       .def(
           "picture",
-          [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
-            return PictureModule().attr("of_map")(self, *args, **kwargs);
+          [](const Map& self, const std::optional<std::vector<int64_t>>& element,
+             const std::optional<std::vector<int64_t>>& runtime,
+             const std::optional<std::pair<std::vector<int64_t>, std::vector<int64_t>>>& sizes) {
+            std::optional<PictureSizes> given;
+            if (sizes) given = PictureSizes{sizes->first, sizes->second};
+            return ToPython(Locked(*self.context, [&] {
+              return ValueOf(PictureOfMap(self.map, {element, runtime}, given));
+            }));
           },
+          "element"_a = nb::none(), "runtime"_a = nb::none(), nb::kw_only(), "sizes"_a = nb::none(),
           nb::sig(
               "def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
               "collections.abc.Sequence[int] | None = None, *, sizes: "
               "tuple[collections.abc.Sequence[int], collections.abc.Sequence[int]] | None = None) "
               "-> "
               "xla_indexing.picture.Picture"),
-          R"(Two arrays: an element of the dimensions, and all elements that it leads to.
+          R"(Two arrays: an element of the dimensions, and all elements that it maps to.
 
     >>> transpose = xi.IndexingMap("(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 3]")
     >>> transpose.picture(element=(1, 3))
-    <Picture of element (1, 3): 1 element that it leads to>
+    <Picture of element (1, 3): 1 element that it maps to>
 
-`xla_indexing.picture.of_map` says what can be chosen.
+`element` has an index for each dimension, and `runtime` a value for each runtime variable; without them they
+are in the middle. `sizes` are those of the two arrays; without them these are as large as the intervals of the
+dimensions and the results need.
+
+Error where an interval has no end, where the element is not one of the first array, or where it maps to more than
+2^20 points.
 )")
       .def(
           "__eq__",
@@ -552,7 +569,7 @@ The text is that of print-indexing. ParseError shows the place of a mistake.
                              [&](const IndexingMap& m) { return IsEmptyDomain(m, max_steps); });
           },
           nb::kw_only(), "max_steps"_a = kDefaultSteps,
-          "Whether the domain has no point; None where that was not decided within so many steps.")
+          "Whether the domain has no point; None if that was not decided within so many steps.")
       .def(
           "same_relation",
           [](const Map& self, const Map& other, int64_t max_steps) {
@@ -762,10 +779,10 @@ TypeError where the indices are no integers.
                   "numpy.typing.ArrayLike | None = None, "
                   "*, max_points: int = 268435456) -> tuple[numpy.typing.NDArray[numpy.int64], "
                   "numpy.typing.NDArray[numpy.int64]]"),
-          R"doc(All that many points lead to: a pair (rows, elements) of int64 arrays [M] and [M, results].
+          R"doc(All that many points map to: a pair (rows, elements) of int64 arrays [M] and [M, results].
 
-The point in row `rows[i]` of `indices` leads to `elements[i]`, one for every value of the range variables
-with which it is in the domain. Points outside of the domain lead to nothing.
+The point in row `rows[i]` of `indices` maps to `elements[i]`, one for every value of the range variables
+with which it is in the domain. Points outside of the domain map to nothing.
 
     >>> pad = xi.IndexingMap("(d0) -> (d0 - 1), domain: d0 in [1, 3]")
     >>> rows, elements = pad.reads([[0], [1], [2], [3], [4]])
@@ -779,7 +796,7 @@ Error for more than `max_points` points, and for a range variable without bound.
            nb::sig("def in_domain(self, indices: numpy.typing.ArrayLike, runtime: "
                    "numpy.typing.ArrayLike | None = "
                    "None, *, max_points: int = 268435456) -> numpy.typing.NDArray[numpy.bool_]"),
-           "For each row of `indices` whether the point leads to anything: a boolean array [N].")
+           "For each row of `indices` whether the point maps to anything: a boolean array [N].")
       .def(
           "to_numpy",
           [](const Map& self, absl::string_view kind, nb::handle runtime,
@@ -805,7 +822,7 @@ Error for more than `max_points` points, and for a range variable without bound.
 
 kind 'pairs': an int64 array [M, dimensions + results], a row for each different pair, in order.
 kind 'mask': a boolean array with an axis for each dimension and each result, that is True where the element
-leads to that result. `shape` gives its sizes, where it should be larger than the map needs.
+maps to that result. `shape` gives its sizes, where it should be larger than the map needs.
 
     >>> diagonal = xi.IndexingMap("(d0) -> (d0, 2 - d0), domain: d0 in [0, 2]")
     >>> diagonal.to_numpy().tolist()

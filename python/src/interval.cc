@@ -39,19 +39,19 @@ known, its bounds otherwise.
             if (self.IsEmpty()) return 0;
             return self.has_lower() ? std::optional<int64_t>(self.lower()) : std::nullopt;
           },
-          "The least element; None where there is none below, 0 where the interval is empty.")
+          "The least element; None if there is none below, 0 where the interval is empty.")
       .def_prop_ro(
           "upper",
           [](const Interval& self) -> std::optional<int64_t> {
             if (self.IsEmpty()) return -1;
             return self.has_upper() ? std::optional<int64_t>(self.upper()) : std::nullopt;
           },
-          "The greatest element; None where there is none above, -1 where the interval is empty.")
+          "The greatest element; None if there is none above, -1 where the interval is empty.")
       .def_prop_ro("is_empty", &Interval::IsEmpty)
       .def_prop_ro("is_finite", &Interval::IsFinite)
       .def_prop_ro("is_point", &Interval::IsPoint, "Whether it has just one element.")
       .def_prop_ro("size", &Interval::Size,
-                   "The number of elements; None where that is infinite or past 64 bits.")
+                   "The number of elements; None if that is infinite or past 64 bits.")
       .def("__contains__", &Interval::Contains)
       .def("__int__",
            [](const Interval& self) {

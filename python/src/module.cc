@@ -226,7 +226,7 @@ void DefineShape(nb::module_& m) {
       .def_prop_ro("is_static", &Shape::IsStatic, "Whether no dimension is dynamic, in any leaf.")
       .def_prop_ro(
           "layout", [](const Shape& self) { return self.layout(); },
-          "The Layout, None where none was given (row-major, then).")
+          "The Layout, None if none was given (row-major, then).")
       .def_prop_ro(
           "element_count", [](const Shape& self) { return ValueOf(self.ElementCount()); },
           "The number of elements of an array (at the bounds of its sizes). Error for what is no "
@@ -336,7 +336,7 @@ void DefineModuleClass(nb::class_<Module>& type) {
       .def_prop_ro(
           "warnings", &WarningsOf,
           "What is not known of the module, a text for each instruction whose opcode is none that "
-          "the library knows: what it reads is taken for all of its operands.")
+          "the library knows: it is treated as reading all of its operands.")
       .def_prop_ro("num_replicas",
                    [](const Module& self) { return self.state->module->replica_count(); })
       .def_prop_ro("num_partitions",
@@ -350,7 +350,7 @@ void DefineModuleClass(nb::class_<Module>& type) {
             }
             return names;
           },
-          "For each parameter of the entry the Python function's argument that it is; None where "
+          "For each parameter of the entry the Python function's argument that it is; None if "
           "that is "
           "not known.")
       .def(
@@ -514,7 +514,7 @@ void DefineInstruction(nb::class_<Instruction>& type) {
             return name ? std::optional<nb::str>(ToText(*name)) : std::nullopt;
           },
           "The Python function's argument that a parameter of the entry is, such as "
-          "\"args[0]['w']\"; None where "
+          "\"args[0]['w']\"; None if "
           "that is not known.")
       .def_prop_ro(
           "op_name",

@@ -39,4 +39,5 @@ NB_MODULE(_native, m) {
   DefineGpu(m, classes);
   DefineTiling(m, classes);
   DefineReport(m, classes);
+  DefineLowering(classes);
 }

@@ -136,15 +136,15 @@ void DefineUtilization(nb::module_& m, SubjectClasses& classes) {
           absl::StrCat("Bytes of all reads, if nothing is kept between them.", kCount).c_str())
       .def_prop_ro(
           "buffer_bytes", [](const OperandReads& self) { return self.of.utilization.buffer_bytes; },
-          "Bytes that the array takes in memory, with padding; None where that is not known.")
+          "Bytes that the array takes in memory, with padding; None if that is not known.")
       .def_prop_ro(
           "used_fraction",
           [](const OperandReads& self) { return self.of.utilization.UsedFraction(); },
-          "elements_read / elements; None where one of them is not known.")
+          "elements_read / elements; None if one of them is not known.")
       .def_prop_ro(
           "reads_per_element",
           [](const OperandReads& self) { return self.of.utilization.ReadsPerElement(); },
-          "reads / elements_read; None where one of them is not known.")
+          "reads / elements_read; None if one of them is not known.")
       .def_prop_ro("is_exact",
                    [](const OperandReads& self) { return self.of.utilization.IsExact(); })
       .def_prop_ro("has_runtime_values",
@@ -268,10 +268,10 @@ void DefineEquivalence(nb::module_& m) {
           "The other parameter and its leaf; None in a comparison of reads.")
       .def_prop_ro(
           "same", [](const LeafComparison& self) { return ToBool(self.same); },
-          "None where it was not decided.")
+          "None if it was not decided.")
       .def_prop_ro(
           "difference", [](const LeafComparison& self) { return self.difference; },
-          "A pair that only one has; None where none was found.")
+          "A pair that only one has; None if none was found.")
       .def_prop_ro(
           "reason", [](const LeafComparison& self) { return ToText(self.reason); },
           "Why it is not decided; empty where it is.");
@@ -492,7 +492,7 @@ void DefineCorrespondingDims(nb::module_& m, SubjectClasses& classes) {
             return self.size == Shape::kUnboundedSize ? std::nullopt
                                                       : std::optional<int64_t>(self.size);
           },
-          "Their size; None where it has no bound.")
+          "Their size; None if it has no bound.")
       .def_prop_ro(
           "dims", [](const CorrespondingDims& self) { return self.dims; },
           "Those of results, then those of operands; two or more.")
@@ -640,7 +640,24 @@ void DefineViews(nb::module_& m) {
             return Instruction{self.state->original, original};
           },
           "copy"_a,
-          "What an instruction of the view is a copy of, or stands for; None where there is none.")
+          "What an instruction of the view is a copy of, or stands for; None if there is none.")
+      .def(
+          "emit",
+          [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
+            return self.attr("computation").attr("emit")(*args, **kwargs);
+          },
+          nb::sig("def emit(self, tile_sizes: str | collections.abc.Mapping[str, int] | "
+                  "collections.abc.Sequence[int] | None = None) -> str"),
+          "`computation.emit`.")
+      .def(
+          "run",
+          [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
+            return self.attr("computation").attr("run")(*args, **kwargs);
+          },
+          nb::sig("def run(self, *arrays: typing.Any, tile_sizes: str | "
+                  "collections.abc.Mapping[str, int] | collections.abc.Sequence[int] | None = "
+                  "None) -> typing.Any"),
+          "`computation.run`, of an array for each operand.")
       .def("__repr__", [](const View& self) {
         return ReprOf(
             "FusionView",

@@ -15,9 +15,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "python/src/common.h"
-#include "xla_indexing/report/analysis/report_kernels.h"
+#include "xla_indexing/gpu/machine/machine.h"
+#include "xla_indexing/report/advice/report_module.h"
 #include "xla_indexing/report/kernel_report.h"
-#include "xla_indexing/report/machine.h"
 #include "xla_indexing/report/write/report_json.h"
 #include "xla_indexing/report/write/report_page.h"
 #include "xla_indexing/report/write/report_text.h"
@@ -26,7 +26,8 @@ namespace xla_indexing::python {
 namespace {
 
 struct Report {
-  SharedModule state;
+  SharedModule state;     // that the report is about, with the copies that XLA would make
+  SharedModule source;    // that was asked about
   ReportOptions options;  // without its callback
   std::shared_ptr<const ModuleReport> report;
   std::optional<int64_t> top = {};  // rows of str()
@@ -40,9 +41,15 @@ struct Row {
   const KernelAnalysis& Analysis() const { return of.report->AnalysisOf(*row); }
 };
 
+// A report, and the module that it is about.
+struct MadeReport {
+  SharedModule state;
+  ModuleReport report;
+};
+
 // Makes a report without the GIL. `progress` is called with how many kernels of how many are done,
 // and shows it on a terminal where it is None; what it raises, and an interrupt, ends the report.
-ModuleReport Make(const SharedModule& state, ReportOptions options, nb::object progress) {
+MadeReport Make(const SharedModule& state, ReportOptions options, nb::object progress) {
   nb::object bar;
   if (progress.is_none()) {
     bar = nb::module_::import_("xla_indexing.progress")
@@ -61,11 +68,15 @@ ModuleReport Make(const SharedModule& state, ReportOptions options, nb::object p
     }
     return true;
   };
-  absl::StatusOr<ModuleReport> report =
-      Interruptible([&] { return ReportKernels(*state->module, options); });
+  absl::StatusOr<ReportedModule> report =
+      Interruptible([&] { return ReportModule(*state->module, {}, options); });
   if (bar.is_valid()) bar.attr("end")();
   if (raised) std::rethrow_exception(raised);
-  return ValueOf(std::move(report));
+  ReportedModule made = ValueOf(std::move(report));
+  if (made.module == nullptr) return {state, std::move(made.report)};
+  auto ready = NewModule(std::move(made.module), state->filename);
+  ready->argument_names = state->argument_names;
+  return {std::move(ready), std::move(made.report)};
 }
 
 Report MakeReport(const Module& module, int jobs, int64_t max_steps, const nb::object& progress,
@@ -82,18 +93,17 @@ Report MakeReport(const Module& module, int jobs, int64_t max_steps, const nb::o
   ReportOptions options = ReportOptions::For(*known);
   options.jobs = jobs;
   options.max_steps = max_steps;
-  ModuleReport report = Make(module.state, options, progress);
-  if (sort) CheckOk(SortRows(*sort, &report));
-  return {module.state, std::move(options), std::make_shared<const ModuleReport>(std::move(report)),
-          top};
+  MadeReport made = Make(module.state, options, progress);
+  if (sort) CheckOk(SortRows(*sort, &made.report));
+  return {std::move(made.state), module.state, std::move(options),
+          std::make_shared<const ModuleReport>(std::move(made.report)), top};
 }
 
 // The page draws kernels, which takes another look at them.
 std::string PageOf(const Report& self, const nb::object& progress) {
   ReportOptions options = self.options;
   options.with_drawings = true;
-  const ModuleReport report = Make(self.state, std::move(options), progress);
-  return ReportPage(ReportJson(report));
+  return ReportPage(ReportJson(Make(self.source, std::move(options), progress).report));
 }
 
 std::string NameOf(const Row& self) {
@@ -198,6 +208,22 @@ std::vector<nb::dict> GroupsOf(const Report& self) {
   return dicts;
 }
 
+std::vector<nb::dict> AdviceOf(const Report& self) {
+  std::vector<nb::dict> dicts;
+  for (const Advice& advice : self.report->advice) {
+    nb::dict dict;
+    dict["kind"] = advice.kind;
+    dict["text"] = ToText(advice.text);
+    dict["microseconds"] = advice.microseconds;
+    dict["traffic"] = advice.traffic;
+    dict["memory"] = advice.memory;
+    dict["source"] = ToTextOrNone(TextOf(advice.source));
+    dict["op_name"] = ToText(advice.source.op_name);
+    dicts.push_back(std::move(dict));
+  }
+  return dicts;
+}
+
 std::vector<nb::dict> TotalsOf(const Report& self, absl::string_view by) {
   const ModuleReport& report = *self.report;
   if (by != "loop" && by != "module" && by != "source") {
@@ -263,12 +289,12 @@ void DefineRow(nb::module_& m) {
           "moved are those of the kernels inside.")
       .def_prop_ro(
           "wasted", [](const Row& self) { return IfKnown(self, self.row->bytes_wasted); },
-          "Bytes that are moved and that no thread asked for; None where that is not known.")
+          "Bytes that are moved and that no thread asked for; None if that is not known.")
       .def_prop_ro("moved", &Moved,
-                   "Bytes in the sectors that are moved; None where that is not known.")
+                   "Bytes in the sectors that are moved; None if that is not known.")
       .def_prop_ro(
           "efficiency", [](const Row& self) { return EfficiencyOf(self.Analysis()); },
-          "The fewest sectors that would do / sectors; None where they are not single numbers.")
+          "The fewest sectors that would do / sectors; None if they are not single numbers.")
       .def_prop_ro("microseconds", &Microseconds, "The least that the machine takes for all runs.")
       .def_prop_ro(
           "runs", [](const Row& self) { return self.row->runs; },
@@ -284,14 +310,16 @@ void DefineRow(nb::module_& m) {
           "How often an element that is read is read, of the operand of which that is most.")
       .def_prop_ro(
           "worst", [](const Row& self) { return ToTextOrNone(WorstOf(self)); },
-          "The operand, or 'the result', that wastes most; None where nothing is wasted.",
+          "The operand, or 'the result', that wastes most; None if nothing is wasted.",
           nb::sig("def worst(self) -> str | None"))
       .def_prop_ro(
           "worst_map", [](const Row& self) { return ToTextOrNone(WorstMapOf(self)); },
           "The map through which it does.", nb::sig("def worst_map(self) -> str | None"))
       .def_prop_ro(
           "notes", [](const Row& self) { return ToTexts(self.row->notes); },
-          "Of a loop: how often it runs its body, and what one iteration reads.")
+          "Of a loop: how often it runs its body, and what one iteration reads. Of a copy that XLA "
+          "would "
+          "add: why.")
       .def_prop_ro(
           "findings", [](const Row& self) { return FindingsOf(self.row->findings); },
           "What is wrong, and what would fix it.")
@@ -333,7 +361,7 @@ kernels inside, whose bytes are its own.
           [](const Report& self, absl::string_view column) {
             ModuleReport sorted = *self.report;
             CheckOk(SortRows(column, &sorted));
-            return Report{self.state, self.options,
+            return Report{self.state, self.source, self.options,
                           std::make_shared<const ModuleReport>(std::move(sorted)), self.top};
           },
           "column"_a, "The same rows in another order: by one of columns().")
@@ -345,7 +373,11 @@ kernels inside, whose bytes are its own.
             return names;
           },
           "What rows can be sorted by.")
-      .def_prop_ro("module", [](const Report& self) { return Module{self.state}; })
+      .def_prop_ro(
+          "module", [](const Report& self) { return Module{self.state}; },
+          "What the report is about: the module, with the copies that XLA would add where it has "
+          "no "
+          "schedule.")
       .def_prop_ro(
           "wasted", [](const Report& self) { return self.report->totals.bytes_wasted; },
           "Bytes that all kernels of which it is known waste, in all runs.")
@@ -384,6 +416,17 @@ kernels inside, whose bytes are its own.
            "A dict for each kernel that differs from the others in more than names, with sums over "
            "those "
            "that do not.")
+      .def("advice", &AdviceOf, nb::sig("def advice(self) -> list[dict[str, typing.Any]]"),
+           "What to do, what saves most first: a dict for each change that was made on the module, "
+           "with the "
+           "microseconds, the bytes of traffic and the bytes of memory that it saves by itself.")
+      .def(
+          "to_node_data",
+          [](const Report& self, absl::string_view figure) {
+            return ValueOf(NodeDataJson(*self.report, figure));
+          },
+          "figure"_a = "time",
+          "A figure of each kernel, 'time', 'moved' or 'wasted', as node data for Model Explorer.")
       .def("totals", &TotalsOf, "by"_a,
            nb::sig("def totals(self, by: str) -> list[dict[str, typing.Any]]"),
            "Sums by 'loop', by 'module' of the model (the path in op_name) or by 'source' "

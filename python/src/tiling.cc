@@ -14,10 +14,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "python/src/common.h"
 #include "python/src/indexing.h"
 #include "python/src/subjects.h"
+#include "xla_indexing/gpu/machine/machine.h"
+#include "xla_indexing/tiling/kernel/tile_cost.h"
 #include "xla_indexing/tiling/kernel/tile_graph.h"
 #include "xla_indexing/tiling/kernel/tiled_computation.h"
 #include "xla_indexing/tiling/kernel/tiling_space.h"
@@ -83,7 +86,7 @@ void DefineSymbolicTile(nb::module_& m) {
       .def_ro("is_empty", &ConcreteTile::is_empty, "Whether nothing is read.")
       .def_prop_ro(
           "excess", [](const ConcreteTile& self) { return self.excess; },
-          "How many elements of the box are not read; None where that was not counted.");
+          "How many elements of the box are not read; None if that was not counted.");
   nb::class_<Tile>(
       m, "SymbolicTile",
       R"doc(The tile of an operand that a tile of the result needs, as a function of its sizes.
@@ -118,7 +121,7 @@ t0, t1, .. are the sizes of the tile of the result, k0, k1, .. its indices.
                           }).answer);
           },
           "sizes"_a,
-          "Whether every full tile of these sizes reads just its box; None where that was not "
+          "Whether every full tile of these sizes reads just its box; None if that was not "
           "decided.")
       .def(
           "full_tile",
@@ -183,8 +186,14 @@ Graph GraphOf(const Tiled& self, const SizesArgument& sizes, const std::vector<i
 }
 
 Search SearchOf(const Tiled& self, int64_t max_resident_bytes, int64_t max_tried,
-                int64_t max_returned) {
+                int64_t max_returned, absl::string_view machine, bool powers_of_two) {
   TilingSearchOptions options;
+  options.machine = FindMachine(machine);
+  if (options.machine == nullptr) {
+    ThrowInvalid(
+        absl::StrCat("'", machine, "' is no machine: ", absl::StrJoin(MachineNames(), ", ")));
+  }
+  options.powers_of_two = powers_of_two;
   options.max_resident_bytes = max_resident_bytes;
   options.max_tried = max_tried;
   options.max_returned = max_returned;
@@ -195,11 +204,12 @@ Search SearchOf(const Tiled& self, int64_t max_resident_bytes, int64_t max_tried
 }
 
 template <typename Subject_>
-Tiled TiledOf(const Subject_& self) {
+Tiled TiledOf(const Subject_& self, bool one_pass = false) {
   const Computation computation = ComputationOf(Subject(self));
   return {computation.state, Locked(*computation.state->context, [&] {
             return std::make_shared<const TiledComputation>(ValueOf(TiledComputation::Create(
-                *computation.computation, &computation.state->context->mlir)));
+                *computation.computation, &computation.state->context->mlir, {},
+                one_pass ? TiledLoops::kOnePass : TiledLoops::kSeparate)));
           })};
 }
 
@@ -220,6 +230,25 @@ void DefineTiledComputation(nb::module_& m) {
       .def_ro("num_loads", &TileCost::num_loads, "Loads of tiles.")
       .def_ro("num_stores", &TileCost::num_stores, "Stores of tiles.")
       .def_ro("num_programs", &TileCost::num_programs)
+      .def_ro("register_bytes", &TileCost::register_bytes,
+              "The most bytes of tiles that a program holds in registers at one time.")
+      .def_ro("shared_bytes", &TileCost::shared_bytes,
+              "The most bytes of tiles that a program holds in shared memory at one time.")
+      .def_ro("sectors", &TileCost::sectors,
+              "Sectors that the warps of all programs ask for, with 128 threads a program.")
+      .def_ro("lines", &TileCost::lines, "Cache lines, likewise.")
+      .def_ro("are_requests_exact", &TileCost::are_requests_exact,
+              "Whether sectors, lines and wavefronts are just what happens; otherwise there are no "
+              "more.")
+      .def_ro("wavefronts", &TileCost::wavefronts,
+              "Wavefronts of shared memory, for tiles that are transposed through it.")
+      .def_ro("least_wavefronts", &TileCost::least_wavefronts,
+              "The wavefronts that there would be without bank conflicts.")
+      .def_ro("elements", &TileCost::elements,
+              "Elements that operations compute, each time they do.")
+      .def_ro("multiply_adds", &TileCost::multiply_adds)
+      .def_ro("transcendentals", &TileCost::transcendentals)
+      .def_ro("other_operations", &TileCost::other_operations)
       .def_ro("is_exact", &TileCost::is_exact,
               "Whether bytes, loads and stores are just what happens; otherwise there are no more: "
               "values that are known when the program runs decide.")
@@ -259,9 +288,16 @@ void DefineTiledComputation(nb::module_& m) {
       .def_prop_ro(
           "loops", [](const CostedTiling& self) { return self.tiling.loops; },
           "Parallel dimensions that are loops inside of each program.")
-      .def_ro("cost", &CostedTiling::cost);
+      .def_ro("cost", &CostedTiling::cost)
+      .def_prop_ro(
+          "microseconds", [](const CostedTiling& self) { return self.time.microseconds; },
+          "The least that the machine takes.")
+      .def_prop_ro(
+          "bound", [](const CostedTiling& self) { return ToText(NameOf(self.time.bound)); },
+          "What takes that time: 'memory', 'cache', 'products', 'transcendentals', 'other "
+          "operations' or 'shared memory'.");
   nb::class_<Search>(m, "TilingSearch",
-                     "The tilings that fit, those that move the fewest bytes first.")
+                     "The tilings that fit, those that take the least time first.")
       .def_prop_ro("tilings", [](const Search& self) { return self.object.tilings; })
       .def_prop_ro("num_tried", [](const Search& self) { return self.object.num_tried; })
       .def_prop_ro(
@@ -281,6 +317,9 @@ void DefineTiledComputation(nb::module_& m) {
               row["num_stores"] = tiling.cost.num_stores;
               row["num_programs"] = tiling.cost.num_programs;
               row["is_exact"] = tiling.cost.is_exact;
+              row["sectors"] = tiling.cost.sectors;
+              row["microseconds"] = tiling.time.microseconds;
+              row["bound"] = ToText(NameOf(tiling.time.bound));
               rows.push_back(std::move(row));
             }
             return rows;
@@ -338,8 +377,9 @@ sizes it is.
       .def("find_tilings", &SearchOf, nb::kw_only(),
            "max_resident_bytes"_a = TilingSearchOptions().max_resident_bytes,
            "max_tried"_a = TilingSearchOptions().max_tried,
-           "max_returned"_a = TilingSearchOptions().max_returned,
-           "The sizes that move the fewest bytes, of those that hold no more than "
+           "max_returned"_a = TilingSearchOptions().max_returned, "machine"_a = "h100",
+           "powers_of_two"_a = false,
+           "The sizes that take the least time on a machine, of those that hold no more than "
            "`max_resident_bytes` at one time.")
       .def("__repr__",
            [](const Tiled& self) {
@@ -352,8 +392,10 @@ sizes it is.
 template <typename Class>
 void DefineTilingOf(nb::class_<Class>& type) {
   type.def(
-      "tiled", &TiledOf<Class>,
-      "The TiledComputation of all of it, as one fusion. Error where the result has no array.");
+      "tiled", &TiledOf<Class>, nb::kw_only(), "one_pass"_a = false,
+      "The TiledComputation of all of it, as one fusion. Error where the result has no array. With "
+      "`one_pass`, the maximum, the sum and the weighted sum of a softmax or an attention share a "
+      "loop, and its graphs say how sums are rescaled when the maximum grows.");
   type.def(
       "tiling",
       [](const Class& self, const std::optional<SizesArgument>& sizes,
@@ -361,7 +403,8 @@ void DefineTilingOf(nb::class_<Class>& type) {
         const Tiled tiled = TiledOf(self);
         if (sizes) return nb::cast(GraphOf(tiled, *sizes, loops));
         const TilingSearchOptions usual;
-        return nb::cast(SearchOf(tiled, max_resident_bytes, usual.max_tried, usual.max_returned));
+        return nb::cast(SearchOf(tiled, max_resident_bytes, usual.max_tried, usual.max_returned,
+                                 DefaultMachine().name, usual.powers_of_two));
       },
       "sizes"_a = nb::none(), nb::kw_only(), "loops"_a = std::vector<int>(),
       "max_resident_bytes"_a = TilingSearchOptions().max_resident_bytes,

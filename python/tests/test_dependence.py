@@ -550,6 +550,32 @@ def built_by_a_scan(x: Any) -> Any:
     return x * lax.scan(lambda c, i: (c, jnp.where(i % 3 == 1, 1.0, 0.0)), 0, ROW)[1]
 
 
+TABLE = jnp.array([5, 0, 2, 7, 1, 6, 3, 4])
+SEGMENTS = jnp.repeat(jnp.arange(3), jnp.array([3, 1, 4]), total_repeat_length=8)
+
+
+def of_one_segment(x: Any) -> Any:
+    one_hot = jax.nn.one_hot(SEGMENTS, 3)
+    return jnp.where(one_hot @ one_hot.T > 0, x, 0.0)
+
+
+def chosen_by_iteration(x: Any) -> Any:
+    def add(i: Any, total: Any) -> Any:
+        return total + x[lax.switch(i % 3, [lambda i: i, lambda i: 7 - i, lambda i: 0 * i], i)]
+
+    return lax.fori_loop(0, 8, add, 0.0)
+
+
+def transposed_convolution(x: Any) -> Any:
+    return lax.conv_general_dilated(
+        x, jnp.ones((1, 1, 3)) * jnp.array([1.0, 0, 1]), (1,), [(1, 1)], lhs_dilation=(2,)
+    )
+
+
+def convolution_of_a_mask(w: Any) -> Any:
+    return lax.conv_general_dilated(jnp.where(ROW % 4 == 0, 1.0, 0.0)[None, None], w, (2,), "SAME")
+
+
 COMPUTED_MASKS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "tril_indices": (lambda x: x * jnp.zeros((8, 8)).at[jnp.tril_indices(8)].set(1.0), (drawn(8, 8),)),
     "scattered": (lambda x: x * jnp.ones(8).at[jnp.array([1, 4])].set(0.0), (drawn(8),)),
@@ -562,6 +588,15 @@ COMPUTED_MASKS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "scan": (built_by_a_scan, (drawn(8),)),
     "kron": (lambda x: jnp.kron(jnp.eye(2), jnp.ones((4, 4))) @ x, (drawn(8),)),
     "band": (lambda x: jnp.where(jnp.abs(COLUMN - ROW) <= 1, x[0], 0.0) @ x, (drawn(8, 8),)),
+    "sort": (lambda x: jnp.where(jnp.sort(TABLE % 4) < 2, x, 0.0), (drawn(8),)),
+    "argsort": (lambda x: jnp.where(jnp.argsort(TABLE) < 3, x, 0.0), (drawn(8),)),
+    "argsort of floats": (lambda x: jnp.where(jnp.argsort(TABLE % 3 - 1.0) < 3, x, 0.0), (drawn(8),)),
+    "argmax": (lambda x: x * (jnp.argmax(jax.nn.one_hot(TABLE % 3, 3), axis=-1) == 1), (drawn(8),)),
+    "select": (lambda x: jnp.select([TABLE < 2, TABLE % 2 == 0], [x, x[::-1]], 0.0), (drawn(8),)),
+    "segments": (of_one_segment, (drawn(8, 8),)),
+    "switch": (chosen_by_iteration, (drawn(8),)),
+    "transposed convolution": (transposed_convolution, (drawn(1, 1, 8),)),
+    "convolution of a mask": (convolution_of_a_mask, (drawn(1, 1, 3),)),
     "masked convolution": (masked_convolution, (drawn(1, 5, 5, 1), drawn(3, 3, 1, 1))),
     "two convolutions": (
         lambda x, w: masked_convolution(masked_convolution(x, w) + x, w),

@@ -13,7 +13,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-@pytest.mark.parametrize(("page", "least"), [("docs/python.md", 40), ("docs/dependence.md", 20), ("README.md", 2)])
+@pytest.mark.parametrize(
+    ("page", "least"),
+    [("docs/python.md", 40), ("docs/dependence.md", 20), ("docs/lowering.md", 6), ("README.md", 2)],
+)
 def test_pages_give_what_they_say(page: str, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("jax")
     monkeypatch.chdir(ROOT)

@@ -194,7 +194,7 @@ def test_what_leads_to_too_many_elements_is_not_drawn_and_the_rest_is() -> None:
 
 
 def test_an_element_is_chosen_whatever_number_of_elements_it_leads_to() -> None:
-    # 2^30 values of the range variables for each element; the first two elements lead to nothing.
+    # 2^30 values of the range variables for each element; the first two elements map to nothing.
     wide = "(d0)[s0, s1] -> (s0, s1), domain: d0 in [0, 3], s0 in [0, 32767], s1 in [0, 32767], d0 in [2, 3]"
     assert xi.IndexingMap(wide).in_domain([[0], [1], [2], [3]]).tolist() == [False, False, True, True]
     # What constraints name is tried; empty and infinite intervals are what they are.
@@ -202,16 +202,6 @@ def test_an_element_is_chosen_whatever_number_of_elements_it_leads_to() -> None:
         "(d0)[s0, s1] -> (s1), domain: d0 in [0, 3], s0 in [0, 1], s1 in [0, 1073741823], d0 + s0 in [3, 9]"
     ).in_domain([[1], [2], [3]]).tolist() == [False, True, True]
     assert xi.IndexingMap("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, inf]").in_domain([[1]]).all()
-
-
-def test_names_stay_text_whatever_is_in_them() -> None:
-    name = "<script>alert(1)</script>&\x00\ud800" + "x" * 10_000
-    point = np.zeros((1, 1), dtype=np.int64)
-    array = picture.Array(name, (2,), [point], [name], legend=[name], notes=[name])
-    drawn = picture.draw([name], array, [array], [name])
-    assert "<script" not in str(drawn)
-    assert len(texts(drawn)) < 100
-    assert any("<script>alert(1)</script>&" in text for text in texts(drawn))
 
 
 def test_arguments_with_strange_names_are_drawn() -> None:
@@ -283,10 +273,17 @@ def contrast(a: str, b: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("colours", [picture._LIGHT, picture._DARK], ids=["light", "dark"])
-def test_contrast_is_that_of_the_web_content_accessibility_guidelines(colours: dict[str, Any]) -> None:
-    for text in ("text", "faint"):
-        assert contrast(colours[text], colours["paper"]) >= 4.5
-    for graphic in [colours["chosen"], *colours["sets"]]:
-        assert contrast(graphic, colours["square"]) >= 3
-    assert contrast(colours["line"], colours["paper"]) >= 3
+@pytest.mark.parametrize("is_dark", [False, True], ids=["light", "dark"])
+def test_contrast_is_that_of_the_web_content_accessibility_guidelines(is_dark: bool) -> None:
+    style = ElementTree.fromstring(str(xi.IndexingMap(TRANSPOSE).picture())).find(f"{SVG}style")
+    assert style is not None
+    assert style.text is not None
+    rules = style.text.split("@media(prefers-color-scheme:dark)")[is_dark]
+    fill = dict(re.findall(r"\.(\w+)\{fill:(#\w+)", rules))
+    line = re.search(r"\.p\{[^}]*stroke:(#\w+)", rules)
+    assert line is not None
+    for text in ("t", "f"):
+        assert contrast(fill[text], fill["p"]) >= 4.5
+    for graphic in ("c", "s0", "s1", "s2", "s3"):
+        assert contrast(fill[graphic], fill["g"]) >= 3
+    assert contrast(line[1], fill["p"]) >= 3

@@ -65,7 +65,9 @@ def test_kernels_in_loops_count_as_often_as_they_run() -> None:
         """
     ).report()
     runs = {row.kernel: int(row.runs) for row in report}
-    assert runs == {"w": 1, "body/n": 5, "body/j": 5, "condition/c": 6}
+    # The loop changes what it carries: XLA copies the constant and the argument, which is not donated.
+    copies = {"s.copy": 1, "s.copy.1": 1}
+    assert runs == {"w": 1, "body/n": 5, "body/j": 5, "condition/c": 6} | copies
     (n,) = [row for row in report if row.kernel == "body/n"]
     assert int(n.moved) == 5 * 2 * 8 * 64 * 4
 
@@ -200,7 +202,7 @@ def test_a_report_says_for_what_it_is() -> None:
 def test_a_module_without_fusions_says_so_and_can_be_fused() -> None:
     text = "ENTRY e { p = f32[8] parameter(0)  n = f32[8] negate(p)  ROOT r = f32[8] exponential(n) }"
     module = xi.load(text)
-    said = "no fusions in this module: every operation is taken for a kernel"
+    said = "no fusions in this module: every operation is treated as a kernel"
     report, fused = module.report(), module.fused().report()
     assert said in report.about
     assert said not in fused.about

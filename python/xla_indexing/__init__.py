@@ -80,6 +80,7 @@ from .dependence import (
     explain,
     receptive_field,
 )
+from .lowering import has_lowering
 from .sparsity import Sparsity, hessian_sparsity, jacobian_sparsity
 
 __version__ = version()
@@ -154,6 +155,7 @@ __all__ = [
     "depends",
     "equivalent",
     "explain",
+    "has_lowering",
     "hessian_sparsity",
     "jacobian_sparsity",
     "load",

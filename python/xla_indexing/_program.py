@@ -195,7 +195,7 @@ def why_not_exact(read: OperandIndexing) -> str | None:
 
 
 def reads_of(read: OperandIndexing, points: Any, shape: tuple[int, ...]) -> tuple[Any, bool]:
-    """The elements, a row for each, that any of `points` leads to, whatever the runtime values are.
+    """The elements, a row for each, that any of `points` maps to, whatever the runtime values are.
 
     The second is whether they are what the map says: where that has too many points, or no map is known, all
     elements of the array are taken.

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ._load import load
-from ._native import CheckedAlias, Error, Module
-from ._program import Leaf, Program, jax, np, trace
+from ._native import Error
+from ._program import Program, jax, np, trace
 from .dependence import Undecided
 
 _MOST_POINTS = 2**22  # of a grid
@@ -266,8 +266,8 @@ def may_donate(f: Callable[..., Any], *args: Any) -> list[Donation]:
     be.
 
     f is what jax.jit made, with its donate_argnums, or a function. It is compiled for JAX's default backend,
-    and does not run. A result *may* be written into a buffer where some order of its elements overwrites
-    none that is still needed, for one kernel that computes it all.
+    and does not run. A result *may* be written into a buffer where all that is read there is read before it
+    is overwritten, in some order of what the program, before XLA's passes, computes.
 
         for donation in xi.may_donate(jax.jit(step, donate_argnums=0), state, batch):
             print(donation)
@@ -278,21 +278,21 @@ def may_donate(f: Callable[..., Any], *args: Any) -> list[Donation]:
     lowered = jitted.lower(*args)
     compiled = load(lowered.compile())
     donated = _donated(lowered, program)
-    names = {name: i for i, name in enumerate(compiled.argument_names) if name is not None}
-    aliases: dict[int, list[CheckedAlias]] = {}
-    for alias in compiled.aliases():
-        aliases.setdefault(alias.operand, []).append(alias)
+    of_compiled = {
+        compiled.argument_names[d["parameter"]]: d for d in compiled.donations() if d["leaf"] == 0
+    }
+    of_program = {d["parameter"]: d for d in program.module.donations()}
     found = []
     for leaf in program.arguments:
-        number = names.get(leaf.name)
-        if leaf.name in donated:
-            found.append(
-                _of_donated(leaf, compiled, number, aliases.get(-1 if number is None else number, []))
-            )
-        elif leaf.number is None:
-            found.append(Donation(leaf.name, "impossible", (), "no result is computed from it"))
+        is_donated = leaf.name in donated
+        known = of_compiled.get(leaf.name) if is_donated else of_program.get(leaf.number)
+        if known is None:
+            answer = "unused" if is_donated else "impossible"
+            found.append(Donation(leaf.name, answer, (), "no result is computed from it"))
+        elif is_donated and known["answer"] not in ("aliased", "copied", "undecided"):
+            found.append(Donation(leaf.name, "unused", (), "the program writes no result into it"))
         else:
-            found.append(_of_kept(leaf, program))
+            found.append(Donation(leaf.name, known["answer"], known["outputs"], known["why"]))
     return found
 
 
@@ -305,40 +305,3 @@ def _donated(lowered: Any, program: Program) -> set[str]:
             raise Error(f"{len(infos)} arrays are lowered, and {len(program.arguments)} are arguments")
         return {leaf.name for leaf, info in zip(named, infos) if info.donated}
     return {leaf.name for leaf, info in zip(program.arguments, infos) if info.donated}
-
-
-def _of_donated(leaf: Leaf, module: Module, number: int | None, aliases: list[CheckedAlias]) -> Donation:
-    if not aliases:
-        why = "no result is computed from it" if number is None else "the program writes no result into it"
-        return Donation(leaf.name, "unused", (), why)
-    outputs = tuple(int(alias.output.strip("{}") or 0) for alias in aliases)
-    words = "result " + ", ".join(str(n) for n in outputs)
-    parameter = module.entry.parameters[number or 0]
-    copies = [user.name for user in parameter.users if user.opcode in ("copy", "copy-start")]
-    if copies:
-        return Donation(leaf.name, "copied", outputs, f"{words} has its buffer; {copies[0]} copies it before")
-    for alias in aliases:
-        if alias.writer and getattr(module[alias.writer], "opcode", "") == "copy":
-            why = f"{words} has its buffer, computed elsewhere; {alias.writer} copies it there"
-            return Donation(leaf.name, "copied", outputs, why)
-    safety = aliases[0].safety
-    if safety.answer == "undecided":
-        return Donation(leaf.name, "undecided", outputs, f"{words} has its buffer; {safety.reason}")
-    how = f"written by {aliases[0].writer}: {safety}" if aliases[0].writer else "it stays there"
-    return Donation(leaf.name, "aliased", outputs, f"{words} has its buffer, {how}")
-
-
-def _of_kept(leaf: Leaf, program: Program) -> Donation:
-    pairs = program.module.entry.in_place(operand=leaf.number)
-    pairs = [pair for pair in pairs if program.outputs[pair.output_leaf].dtype == leaf.dtype]
-    if not pairs:
-        return Donation(leaf.name, "impossible", (), "no result has its type and size")
-    safe = [pair for pair in pairs if pair.safety.is_safe]
-    if safe:
-        outputs = tuple(pair.output_leaf for pair in safe)
-        why = f"result {outputs[0]} may be written into it: {safe[0].safety}"
-        return Donation(leaf.name, "possible", outputs, why)
-    undecided = [pair for pair in pairs if pair.safety.answer == "undecided"]
-    answer = "undecided" if undecided else "impossible"
-    pair = (undecided or pairs)[0]
-    return Donation(leaf.name, answer, (), f"result {pair.output_leaf}: {pair.safety}")

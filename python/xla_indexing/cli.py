@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Error, Report, __version__, load_all
-from .picture import of_indexing
 from .progress import Progress
 
 _DESCRIPTION = """\
@@ -230,7 +229,7 @@ def _draw(subject: Any, options: argparse.Namespace) -> None:
     (direction,) = _DIRECTIONS[options.direction]
     indexing = subject.indexing(direction, exact=options.exact)
     try:
-        picture = of_indexing(indexing, options.element, leaf=options.leaf, operand=options.operand)
+        picture = indexing.picture(options.element, leaf=options.leaf, operand=options.operand)
     except Error as error:
         raise UsageError(str(error)) from None
     if options.picture == "-":

@@ -462,7 +462,7 @@ def explain(
 
         print(xi.explain(lambda x: jnp.cumsum(x), jnp.ones(5), output=(3,), input=(1,)))
 
-    Explanation.depends is False where it does not depend, and None where that was not decided. Error where
+    Explanation.depends is False where it does not depend, and None if that was not decided. Error where
     there is no such array, ValueError for an element outside of it.
     """
     program = trace(f, args, optimized=optimized, assume_finite=assume_finite)
