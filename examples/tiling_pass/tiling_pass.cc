@@ -241,6 +241,7 @@ absl::Status PlanEntry(const HloComputation& entry, int64_t budget) {
   }
   TilingSearchOptions options;
   options.max_resident_bytes = budget;
+  options.time = [](const TileCost& cost) { return static_cast<double>(cost.moved_bytes); };
   options.max_returned = kNumShown;
   // As emitters for matrix units have it: sizes are powers of two.
   options.accept = [](const Tiling& tiling, const TileGraph&) {

@@ -1,13 +1,15 @@
 // The sums of the report about a module add up: by group, loop, module of the model and source, in the report
-// and in what is written of it.
+// and in what is written of it. What is advised saves what is said.
 
 #include <cstdint>
 #include <memory>
 
 #include "gtest/gtest.h"
 #include "tests/corpus/corpus_check.h"
+#include "tests/testing/check_advice.h"
 #include "tests/testing/report_sums.h"
-#include "xla_indexing/report/analysis/report_kernels.h"
+#include "xla_indexing/gpu/fusing/fuse_like_xla.h"
+#include "xla_indexing/report/advice/report_module.h"
 
 namespace xla_indexing {
 namespace {
@@ -19,10 +21,11 @@ class ReportCheck : public CorpusCheck {
     // Steps decide what is exact, and not what adds up.
     ReportOptions options;
     options.max_steps = 0;
-    const absl::StatusOr<ModuleReport> report = ReportKernels(module, options);
-    ASSERT_TRUE(report.ok()) << report.status();
-    ExpectReportAddsUp(*report);
-    kernels_ += report->totals.kernels;
+    const absl::StatusOr<ReportedModule> reported =
+        ReportWithCheckedAdvice(module, /*fuse=*/!HasFusions(module), options);
+    ASSERT_TRUE(reported.ok()) << reported.status();
+    ExpectReportAddsUp(reported->report);
+    kernels_ += reported->report.totals.kernels;
   }
 
   void CheckCounts(const Corpus& /*corpus*/) override { EXPECT_GT(kernels_, 0); }

@@ -34,12 +34,12 @@ file(REMOVE_RECURSE "${SCRATCH_DIR}")
 set(prefix "${SCRATCH_DIR}/prefix")
 run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${prefix}")
 
-# Public headers only, and xla_indexing.h has all of them but those of lowering, which is a component of its own.
+# Public headers only, and xla_indexing.h has all of them but those of components of their own.
 file(GLOB_RECURSE headers RELATIVE "${prefix}/include" "${prefix}/include/*")
 file(READ "${prefix}/include/xla_indexing/xla_indexing.h" umbrella)
 foreach(header IN LISTS headers)
   string(FIND "${umbrella}" "#include \"${header}\"\n" place)
-  if(place EQUAL -1 AND NOT header MATCHES "^xla_indexing/lowering/" AND NOT header STREQUAL "xla_indexing/xla_indexing.h")
+  if(place EQUAL -1 AND NOT header MATCHES "^xla_indexing/(lowering|linalg|generated)/" AND NOT header STREQUAL "xla_indexing/xla_indexing.h")
     message(FATAL_ERROR "xla_indexing.h does not include ${header}.")
   endif()
 endforeach()
@@ -65,20 +65,34 @@ endif()
 build_project(tiling_pass "${EXAMPLES_DIR}/tiling_pass")
 run("${PYTHON}" "${RUN_COMMANDS}" "${EXAMPLES_DIR}/.." "${SCRATCH_DIR}/tiling_pass"
   examples/tiling_pass/README.md build/tiling_pass)
+build_project(triton_writer "${EXAMPLES_DIR}/triton_writer")
+run("${PYTHON}" "${RUN_COMMANDS}" "${EXAMPLES_DIR}/.." "${SCRATCH_DIR}/triton_writer"
+  examples/triton_writer/README.md build/triton_writer)
+
+# So does its page.
+build_project(linalg_maps "${EXAMPLES_DIR}/linalg_maps")
+run("${SCRATCH_DIR}/linalg_maps/linalg_maps" "${EXAMPLES_DIR}/linalg_maps/matmul_bias.mlir")
+if(NOT EXISTS "${prefix}/${LIBDIR}/libXlaIndexingPlugin.so")
+  message(FATAL_ERROR "The plugin of mlir-opt was not installed.")
+endif()
 
 # What consumer.cc prints.
 set(map "(d0, d1) -> (d0, d1), domain: d0 in [0, 4], d1 in [0, 9]\n")
 run("${PYTHON}" "${SOURCE_DIR}/header_example.py" "${prefix}/include/xla_indexing/xla_indexing.h"
   "${SCRATCH_DIR}/usage.cc" "${SCRATCH_DIR}/usage.txt")
-build_project(consumer "${SOURCE_DIR}/consumer" "-DUSAGE=${SCRATCH_DIR}/usage.cc")
+run("${PYTHON}" "${SOURCE_DIR}/page_program.py" "${EXAMPLES_DIR}/../docs/api.md"
+  "${SCRATCH_DIR}/api.cc" "${SCRATCH_DIR}/api.txt")
+build_project(consumer "${SOURCE_DIR}/consumer" "-DUSAGE=${SCRATCH_DIR}/usage.cc" "-DAPI=${SCRATCH_DIR}/api.cc")
 foreach(program archives shared targets)
   check_output("${SCRATCH_DIR}/consumer/${program}" "${map}")
 endforeach()
 check_libraries("${SCRATCH_DIR}/consumer/archives" absl)
 check_libraries("${SCRATCH_DIR}/consumer/shared" absl MLIR LLVM)
 check_libraries("${SCRATCH_DIR}/consumer/targets" absl LLVM)
-file(READ "${SCRATCH_DIR}/usage.txt" usage)
-check_output("${SCRATCH_DIR}/consumer/usage" "${usage}")
+foreach(program usage api)
+  file(READ "${SCRATCH_DIR}/${program}.txt" expected)
+  check_output("${SCRATCH_DIR}/consumer/${program}" "${expected}")
+endforeach()
 
 # Every component alone, two of them without MLIR.
 build_project(components "${SOURCE_DIR}/components")
