@@ -285,5 +285,63 @@ TEST(HloIndexerTest, OperationsAcrossDevicesHaveTheMapsThatEachHasForItself) {
   EXPECT_GT(shared, 3 * static_cast<int64_t>(Cases(30)));
 }
 
+// Every instruction of a softmax of rows, as its definition says.
+TEST(HloIndexerTest, OneWalkLeadsFromTheRootToEveryInstruction) {
+  const auto module = Parse(R"(
+    max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] maximum(a, b) }
+    ENTRY e {
+      p = f32[4,8] parameter(0)
+      unread = f32[4,8] negate(p)
+      lowest = f32[] constant(-inf)
+      m = f32[4] reduce(p, lowest), dimensions={1}, to_apply=max
+      mb = f32[4,8] broadcast(m), dimensions={0}
+      s = f32[4,8] subtract(p, mb)
+      ROOT t = f32[8,4] transpose(s), dimensions={1,0}
+    })");
+  ASSERT_NE(module, nullptr);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  HloIndexer indexer(&context);
+  const auto reads = indexer.IndexEachInstruction(*module->entry_computation());
+  ASSERT_TRUE(reads.ok()) << reads.status();
+  std::vector<std::string> texts;
+  for (const InstructionReads& read : *reads) {
+    for (const OperandIndexing& map : read.indexing) {
+      texts.push_back(absl::StrCat(read.instruction->name(), ": ", map.ToString()));
+    }
+  }
+  const std::string domain = ", domain: d0 in [0, 7], d1 in [0, 3]";
+  EXPECT_EQ(texts, (std::vector<std::string>{
+                       "t: (d0, d1) -> (d0, d1)" + domain, "s: (d0, d1) -> (d1, d0)" + domain,
+                       "mb: (d0, d1) -> (d1, d0)" + domain, "m: (d0, d1) -> (d1)" + domain,
+                       "lowest: (d0, d1) -> ()" + domain, "p: (d0, d1) -> (d1, d0)" + domain,
+                       "p: (d0, d1)[s0] -> (d1, s0)" + domain + ", s0 in [0, 7]"}));
+}
+
+TEST(HloIndexerTest, TheWalkToEveryInstructionStartsAtALeafOfTheRoot) {
+  const auto module = Parse(R"(
+    ENTRY e {
+      p = f32[4] parameter(0)
+      k = token[] after-all()
+      n = f32[4] negate(p)
+      ROOT t = (f32[4], token[], f32[4]) tuple(p, k, n)
+    })");
+  ASSERT_NE(module, nullptr);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  HloIndexer indexer(&context);
+  const HloComputation& entry = *module->entry_computation();
+  const auto names = [&](int64_t leaf) {
+    const auto reads = indexer.IndexEachInstruction(entry, leaf);
+    std::vector<std::string> names;
+    for (const InstructionReads& read : *reads) {
+      names.push_back(absl::StrCat(read.instruction->name(), " ", read.leaf));
+    }
+    return names;
+  };
+  EXPECT_EQ(names(0), (std::vector<std::string>{"t 0", "p 0"}));
+  EXPECT_EQ(names(1), (std::vector<std::string>{"t 1", "n 0", "p 0"}));
+  const absl::Status status = indexer.IndexEachInstruction(entry, 2).status();
+  EXPECT_EQ(std::string(status.message()), "the root t has 2 leaves, leaf 2 was asked for");
+}
+
 }  // namespace
 }  // namespace xla_indexing

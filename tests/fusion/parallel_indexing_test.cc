@@ -284,5 +284,41 @@ TEST(ParallelIndexing, EachThreadHasAContextOfItsOwn) {
   EXPECT_EQ(compute({&context, nullptr}), "context 1 of 2 is null: make one for each thread");
 }
 
+TEST(AskInParallel, EachQuestionIsAskedOnceAndHasTheAnswerThatItHasAlone) {
+  const std::unique_ptr<HloModule> module = MakeModule();
+  ASSERT_NE(module, nullptr);
+  const std::vector<const HloInstruction*> instructions = InstructionsOf(*module);
+  const auto text = [](HloIndexer& indexer, const HloInstruction& instruction) {
+    const auto entries = indexer.Index(instruction, Direction::kOutputToInput);
+    std::string all;
+    for (const IndexingEntry& entry : **entries) {
+      for (const OperandIndexing& map : entry.indexing) absl::StrAppend(&all, map.ToString(), "\n");
+    }
+    return all;
+  };
+  for (const size_t threads : {1, 3}) {
+    const Contexts contexts(threads);
+    std::vector<std::string> texts(instructions.size());
+    std::atomic<size_t> asked = 0;
+    ASSERT_TRUE(
+        AskInParallel(instructions.size(), contexts.all, {}, [&](size_t i, HloIndexers& indexers) {
+          ++asked;
+          texts[i] = text(indexers.usual(), *instructions[i]);
+        }).ok());
+    EXPECT_EQ(asked, instructions.size());
+    mlir::MLIRContext context(kNoThreading);
+    for (size_t i = 0; i < instructions.size(); ++i) {
+      HloIndexer alone(&context);
+      EXPECT_EQ(texts[i], text(alone, *instructions[i]));
+    }
+  }
+}
+
+TEST(AskInParallel, WithoutAContextNothingIsAsked) {
+  const absl::Status status =
+      AskInParallel(3, {}, {}, [](size_t, HloIndexers&) { ADD_FAILURE() << "asked"; });
+  EXPECT_EQ(status.message(), "no context: make one for each thread");
+}
+
 }  // namespace
 }  // namespace xla_indexing

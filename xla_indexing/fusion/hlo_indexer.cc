@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/cache/called_computations.h"
@@ -21,6 +22,7 @@
 namespace xla_indexing {
 
 using internal::CalledComputations;
+using internal::CheckLeaf;
 using internal::ComputeIndexing;
 using internal::DropPredicates;
 using internal::IndexComputation;
@@ -95,6 +97,26 @@ absl::StatusOr<SharedIndexing> HloIndexer::IndexSimplified(IndexingTarget target
   return Decided(EntriesOf(*instruction, direction, /*simplified=*/true));
 }
 
+absl::StatusOr<std::vector<InstructionReads>> HloIndexer::IndexEachInstruction(
+    const HloComputation& computation, int64_t root_leaf) {
+  if (absl::Status status = VerifyModuleOf(computation); !status.ok()) return status;
+  std::vector<InstructionReads> reads;
+  const HloInstruction* root = computation.root_instruction();
+  if (root == nullptr) return reads;
+  if (absl::Status status = CheckLeaf("the root", *root, root_leaf); !status.ok()) return status;
+  CalledComputations& called = Called(*computation.parent());
+  absl::StatusOr<internal::TraversalResult> walked =
+      called.Ask([&] { return called.WalkToEach(computation, root_leaf); });
+  if (!walked.ok()) return walked.status();
+  const absl::StatusOr<SharedIndexing> entries =
+      Decided(std::make_shared<const InstructionIndexing>(std::move(walked->entries)));
+  for (const IndexingEntry& entry : llvm::reverse(**entries)) {
+    reads.push_back(
+        {computation.instructions()[entry.operand], entry.operand_leaf, entry.indexing});
+  }
+  return reads;
+}
+
 absl::StatusOr<SharedIndexing> HloIndexer::EntriesOf(const HloInstruction& instruction,
                                                      Direction direction, bool simplified) {
   if (instruction.operands().empty()) return NoEntries();
@@ -124,6 +146,15 @@ HloIndexer& HloIndexers::exact() {
     exact_.emplace(context_, options);
   }
   return *exact_;
+}
+
+HloIndexer& HloIndexers::one_map() {
+  if (!one_map_) {
+    FusionOptions options = options_;
+    options.indexing.few_pieces = 0;
+    one_map_.emplace(context_, options);
+  }
+  return *one_map_;
 }
 
 }  // namespace xla_indexing

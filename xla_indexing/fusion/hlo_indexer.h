@@ -58,9 +58,11 @@
 #ifndef XLA_INDEXING_FUSION_HLO_INDEXER_H_
 #define XLA_INDEXING_FUSION_HLO_INDEXER_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
@@ -68,6 +70,7 @@
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/ops/answers/indexing_entry.h"
+#include "xla_indexing/ops/answers/operand_indexing_set.h"
 #include "xla_indexing/ops/answers/parts/direction.h"
 
 namespace xla_indexing {
@@ -97,6 +100,13 @@ class IndexingTarget {
 // No entries.
 const SharedIndexing& NoEntries();
 
+// How a leaf of an instruction is read.
+struct InstructionReads {
+  const HloInstruction* instruction = nullptr;
+  int64_t leaf = 0;
+  OperandIndexingSet indexing;  // from what was asked about to the leaf
+};
+
 class HloIndexer {
  public:
   // In a context that was made without threads, expressions are made without locks from here on.
@@ -113,6 +123,13 @@ class HloIndexer {
   // All entries, each set in normal form (OperandIndexingSet::Simplify), without those that become
   // empty. Instructions of one kind share these too.
   absl::StatusOr<SharedIndexing> IndexSimplified(IndexingTarget target, Direction direction);
+
+  // The maps from a leaf of the root of a computation to the leaves of every instruction that it is computed from,
+  // the root and constants among them, in one walk: users come before their operands, and each set is simplified.
+  // What calls and loops do is one instruction; fusion/fusion_view.h replaces calls by what they compute. A set that
+  // is not exact says so, as all of an array past the bounds above.
+  absl::StatusOr<std::vector<InstructionReads>> IndexEachInstruction(
+      const HloComputation& computation, int64_t root_leaf = 0);
 
  private:
   // Index(), with predicates that nobody knows.
@@ -132,9 +149,10 @@ class HloIndexer {
   std::unique_ptr<internal::KnownModules> known_;
 };
 
-// The two indexers that a query asks: one with the options, and one that asks for the tightest maps,
-// where the first answer is not exact. Each is made when it is asked for first. For queries about one
-// target after another, which then share what is found:
+// The indexers that a query asks: one with the options, one that asks for the tightest maps, where the first
+// answer is not exact, and one for tiles, which are loaded whole: a pad or an update reads its operand through one
+// map. Each is made when it is asked for first. For queries about one target after another, which then share what
+// is found:
 //
 //   HloIndexers indexers(&context);
 //   for (const HloInstruction* fusion : fusions) ComputeUtilization(*fusion, indexers);
@@ -148,12 +166,14 @@ class HloIndexers {
 
   HloIndexer& usual() { return usual_ ? *usual_ : usual_.emplace(context_, options_); }
   HloIndexer& exact();
+  HloIndexer& one_map();
 
  private:
   mlir::MLIRContext* context_;
   const FusionOptions options_;
   std::optional<HloIndexer> usual_;
   std::optional<HloIndexer> exact_;
+  std::optional<HloIndexer> one_map_;
 };
 
 }  // namespace xla_indexing

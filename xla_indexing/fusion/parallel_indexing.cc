@@ -290,12 +290,8 @@ class ParallelIndexer {
   std::atomic<bool> may_be_left_ = false;
 };
 
-}  // namespace
-
-absl::Status ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructions,
-                                       absl::Span<mlir::MLIRContext* const> contexts,
-                                       const ParallelIndexingOptions& options,
-                                       absl::FunctionRef<void(const IndexedInstruction&)> receive) {
+// One for each thread.
+absl::Status CheckContexts(absl::Span<mlir::MLIRContext* const> contexts) {
   // There are few contexts, so that each is compared with all before it.
   for (size_t i = 0; i < contexts.size(); ++i) {
     if (contexts[i] == nullptr) {
@@ -308,9 +304,17 @@ absl::Status ComputeIndexingInParallel(absl::Span<const HloInstruction* const> i
         absl::StrCat("contexts ", first - contexts.begin(), " and ", i,
                      " are one, which several threads cannot use: make one for each thread"));
   }
-  if (contexts.empty()) {
-    return absl::InvalidArgumentError("no context: make one for each thread");
-  }
+  if (!contexts.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError("no context: make one for each thread");
+}
+
+}  // namespace
+
+absl::Status ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructions,
+                                       absl::Span<mlir::MLIRContext* const> contexts,
+                                       const ParallelIndexingOptions& options,
+                                       absl::FunctionRef<void(const IndexedInstruction&)> receive) {
+  if (absl::Status status = CheckContexts(contexts); !status.ok()) return status;
   // Once, and not by each thread.
   const HloModule* last = nullptr;
   for (const HloInstruction* instruction : instructions) {
@@ -320,6 +324,19 @@ absl::Status ComputeIndexingInParallel(absl::Span<const HloInstruction* const> i
     }
   }
   ParallelIndexer(instructions, contexts, options).Run(receive);
+  return absl::OkStatus();
+}
+
+absl::Status AskInParallel(size_t count, absl::Span<mlir::MLIRContext* const> contexts,
+                           const FusionOptions& options,
+                           absl::FunctionRef<void(size_t i, HloIndexers& indexers)> ask) {
+  if (absl::Status status = CheckContexts(contexts); !status.ok()) return status;
+  const size_t threads = std::min(contexts.size(), count);
+  std::atomic<size_t> next = 0;
+  ParallelFor(static_cast<int>(threads), threads, [&](size_t thread) {
+    HloIndexers indexers(contexts[thread], options);
+    for (size_t i = next++; i < count; i = next++) ask(i, indexers);
+  });
   return absl::OkStatus();
 }
 

@@ -3,7 +3,8 @@
 // The original is executed once. What a root of a view depends on is found by executing the
 // instructions of the set again, one after the other in the original, on operands whose elements
 // carry their sources. The maps are those of the view's computation; its runtime variables have the
-// values that the original's execution gave to what was copied.
+// values that the original's execution gave to what was copied. From the root of a view to each of its
+// instructions, what the root depends on is found in the same way.
 #include "xla_indexing/fusion/fusion_view.h"
 
 #include <cstddef>
@@ -147,8 +148,63 @@ std::string TextOf(const InstructionIndexing& entries) {
   return text;
 }
 
+// What the root of a computation depends on in one of its instructions, of which this is an execution.
+absl::StatusOr<Dependence> DependenceOn(const HloInstruction& read,
+                                        const HloComputation& computation,
+                                        const Execution& execution) {
+  return DependenceOf({&execution.ValueOf(&read)}, [&](Operands numbered) -> absl::StatusOr<Value> {
+    absl::flat_hash_map<const HloInstruction*, Value> values;
+    for (const HloInstruction* i : computation.instructions()) {
+      Value& value = values[i];
+      if (i == &read) {
+        value = *numbered[0];
+      } else if (i->opcode() == HloOpcode::kParameter) {
+        value = execution.ValueOf(i);
+        for (Array& array : value) {
+          for (Element& element : array.elements()) element.sources.Clear();
+        }
+      } else {
+        std::vector<const Value*> operands;
+        for (const HloInstruction* operand : i->operands()) operands.push_back(&values.at(operand));
+        absl::StatusOr<Value> computed = ExecuteInstruction(*i, operands, execution);
+        if (!computed.ok()) return computed;
+        if (absl::Status status = SetShape(*i, &*computed); !status.ok()) return status;
+        values[i] = *std::move(computed);
+      }
+    }
+    return values.at(computation.root_instruction());
+  });
+}
+
+// The maps from the root to every instruction, in a walk that may take so many steps.
+absl::Status CheckEachInstruction(const HloComputation& computation, const Execution& execution,
+                                  int64_t max_steps, mlir::MLIRContext* context) {
+  FusionOptions options;
+  options.max_steps = max_steps;
+  const auto reads = HloIndexer(context, options).IndexEachInstruction(computation);
+  if (!reads.ok()) return reads.status();
+  absl::flat_hash_map<const HloInstruction*, InstructionIndexing> entries;
+  for (const InstructionReads& read : *reads) {
+    entries[read.instruction].push_back({0, 0, read.leaf, read.indexing});
+  }
+  for (const HloInstruction* i : computation.instructions()) {
+    const absl::StatusOr<Dependence> truth = DependenceOn(*i, computation, execution);
+    if (!truth.ok()) return truth.status();
+    SortEntries(&entries[i]);
+    const absl::Status status =
+        CheckEntries(entries[i], Direction::kOutputToInput, *truth,
+                     computation.root_instruction()->shape(), {i}, execution);
+    if (!status.ok()) {
+      return absl::InternalError(absl::StrCat("from the root to ", i->name(), " in ", max_steps,
+                                              " steps: ", status.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 struct ViewTally {
   int checked = 0;
+  int to_each = 0;
   int with_runtime_values = 0;
   int several_roots = 0;
   int larger = 0;  // more than two instructions that are no parameters
@@ -183,6 +239,13 @@ absl::Status CheckView(const FusionView& view, const Execution& execution,
       if (!status.ok()) return status;
       tally->with_runtime_values += absl::StrContains(TextOf(*entries), "rt0") ? 1 : 0;
     }
+  }
+  if (computation.root_instruction()->shape().IsArray()) {
+    for (const int64_t max_steps : {FusionOptions().max_steps, int64_t{3}}) {
+      const absl::Status status = CheckEachInstruction(computation, *of_view, max_steps, context);
+      if (!status.ok()) return status;
+    }
+    ++tally->to_each;
   }
   ++tally->checked;
   tally->several_roots += view.roots().size() > 1 ? 1 : 0;
@@ -300,6 +363,7 @@ TEST(RandomFusionViewTest, AgreesWithTheExecutionOfTheOriginal) {
     if (HasFailure()) FAIL() << "seed " << i;
   }
   EXPECT_GT(tally.checked, Cases(8000));
+  EXPECT_GT(tally.to_each, tally.checked / 4);
   EXPECT_GT(tally.larger, tally.checked / 2);
   EXPECT_GT(tally.several_roots, tally.checked / 10);
   EXPECT_GT(tally.with_runtime_values, tally.checked / 10);

@@ -195,6 +195,24 @@ absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputatio
       });
 }
 
+absl::StatusOr<TraversalResult> CalledComputations::WalkToEach(const HloComputation& computation,
+                                                               int64_t leaf) {
+  const Shape& array = computation.root_instruction()->shape().Leaf(leaf);
+  Traversal::NumberedPaths start;
+  start[0][leaf].Add(Path(array, context_));
+  return Walk({computation,
+               Direction::kOutputToInput,
+               array,
+               {0, leaf},
+               /*depth=*/0,
+               options_.max_steps,
+               /*is_to_each=*/true},
+              options_,
+              [&](Traversal& traversal, const CallFrame& frame, Traversal::NumberedPaths* end) {
+                return traversal.WalkToEach(computation, frame, start, end);
+              });
+}
+
 absl::StatusOr<TraversalResult> CalledComputations::Walk(const WalkStart& start,
                                                          const FusionOptions& options,
                                                          WalkTo walk_to, WalkTo walk_by_joints) {

@@ -19,11 +19,6 @@
 namespace xla_indexing::internal {
 namespace {
 
-absl::Status NoSuchLeaf(const char* what, absl::string_view name, int64_t leaf, int64_t count) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, " ", name, " has ", count, " leaves, leaf ", leaf, " was asked for"));
-}
-
 // Walks from each of `count` leaves; `walk` is a function of the leaf's position and the steps
 // that it may take. What some leave over is for those that were stopped, which are walked from
 // again where that gives them twice as many, so that the answer does not depend on the order.
@@ -66,6 +61,13 @@ absl::StatusOr<InstructionIndexing> WalkInShares(size_t count, int64_t max_steps
 
 }  // namespace
 
+absl::Status CheckLeaf(absl::string_view what, const HloInstruction& instruction, int64_t leaf) {
+  const int64_t count = instruction.shape().LeafCount();
+  if (leaf >= 0 && leaf < count) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(what, " ", instruction.name(), " has ", count,
+                                                 " leaves, leaf ", leaf, " was asked for"));
+}
+
 absl::StatusOr<InstructionIndexing> IndexComputation(const HloComputation& computation,
                                                      Direction direction,
                                                      std::optional<OperandLeaf> from,
@@ -84,11 +86,9 @@ absl::StatusOr<InstructionIndexing> IndexComputation(const HloComputation& compu
   std::vector<OperandLeaf> leaves;
   if (from) {
     const HloInstruction& first = is_from_parameter ? *computation.parameter(from->operand) : *root;
-    const int64_t leaf_count = first.shape().LeafCount();
-    if (from->operand_leaf < 0 || from->operand_leaf >= leaf_count) {
-      return NoSuchLeaf(is_from_parameter ? "parameter" : "the root", first.name(),
-                        from->operand_leaf, leaf_count);
-    }
+    const absl::Status status =
+        CheckLeaf(is_from_parameter ? "parameter" : "the root", first, from->operand_leaf);
+    if (!status.ok()) return status;
     leaves = {*from};
   } else if (is_from_parameter) {
     leaves = UnreadOperandLeaves(computation.parameters(), {});

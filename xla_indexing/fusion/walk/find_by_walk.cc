@@ -93,9 +93,13 @@ TraversalResult ResultOf(const WalkStart& start, const Traversal& traversal,
   // What is left of many paths is no longer a map for each way in which something is read.
   const size_t many = traversal.has_left_out_paths() ? 1 : kManyMaps;
   MergedSets merged_sets;
-  for (const auto& [number, leaves] : end) {
-    const Shape& shape =
-        backward ? computation.parameter(number)->shape() : computation.root_instruction()->shape();
+  const auto num_instructions = static_cast<int64_t>(computation.instructions().size());
+  for (const auto& [number_at_end, leaves] : end) {
+    const int64_t number = start.is_to_each ? num_instructions - 1 - number_at_end : number_at_end;
+    const HloInstruction& last = start.is_to_each ? *computation.instructions()[number]
+                                 : backward       ? *computation.parameter(number)
+                                                  : *computation.root_instruction();
+    const Shape& shape = last.shape();
     for (const auto& [leaf, paths] : leaves) {
       const IndexingEntry entry = backward
                                       ? IndexingEntry{from.operand_leaf, number, leaf, {}}

@@ -85,6 +85,12 @@ bool KeepsEveryElement(const HloInstruction& instruction, int64_t operand, Direc
   return ReachedThrough(instruction, operand, direction, Reached::kAll) == Reached::kAll;
 }
 
+// Ascends as a walk from output to input goes on.
+int64_t NumberOfEach(const HloInstruction& instruction) {
+  const auto count = static_cast<int64_t>(instruction.parent()->instructions().size());
+  return count - 1 - instruction.index_in_computation();
+}
+
 }  // namespace
 
 Traversal::Traversal(mlir::MLIRContext* context, const FusionOptions& options,
@@ -345,6 +351,27 @@ void Traversal::FinishByReachability(const HloComputation& computation, const Pe
   }
 }
 
+void Traversal::FinishAtEach(const HloComputation& computation, const PendingPaths& pending,
+                             NumberedPaths* end) const {
+  const auto instructions = computation.instructions();
+  llvm::BitVector reached(static_cast<unsigned>(instructions.size()));
+  pending.ForEach([&](int64_t position, const LeafPaths& leaves) {
+    if (llvm::any_of(leaves, [](const auto& leaf) { return !leaf.second.empty(); })) {
+      reached.set(static_cast<unsigned>(position));
+    }
+  });
+  for (size_t i = instructions.size(); i-- > 0;) {
+    if (!reached.test(static_cast<unsigned>(i))) continue;
+    const HloInstruction& instruction = *instructions[i];
+    for (int64_t leaf = 0; leaf < instruction.shape().LeafCount(); ++leaf) {
+      (*end)[NumberOfEach(instruction)][leaf].Add(WholePath(instruction.shape().Leaf(leaf)));
+    }
+    for (const HloInstruction* operand : instruction.operands()) {
+      reached.set(static_cast<unsigned>(operand->index_in_computation()));
+    }
+  }
+}
+
 bool Traversal::Reindexes(const HloInstruction& instruction, int64_t operand) {
   return IsReindexing(instruction, operand) && !source_.MayDecideReads(instruction);
 }
@@ -473,6 +500,12 @@ absl::Status Traversal::WalkComputation(const HloComputation& computation, const
   return Walk(computation, frame, pending, end);
 }
 
+absl::Status Traversal::WalkToEach(const HloComputation& computation, const CallFrame& frame,
+                                   const NumberedPaths& start, NumberedPaths* end) {
+  is_to_each_ = true;
+  return WalkComputation(computation, frame, start, end);
+}
+
 absl::Status Traversal::WalkOn(const HloComputation& computation, const CallFrame& frame,
                                const PathsByPosition& start, const llvm::BitVector& left_out,
                                NumberedPaths* end) {
@@ -510,7 +543,7 @@ bool Traversal::IsSureToBeStopped(const HloComputation& computation, const CallF
 }
 
 bool Traversal::IsLeftOut(const HloInstruction& instruction) const {
-  if (LeadsNowhere(instruction)) return true;
+  if (!is_to_each_ && LeadsNowhere(instruction)) return true;
   return with_left_out_ != nullptr && instruction.parent() == with_left_out_ &&
          left_out_->test(static_cast<unsigned>(instruction.index_in_computation()));
 }
@@ -558,11 +591,17 @@ absl::Status Traversal::Walk(const HloComputation& computation, const CallFrame&
   while (!pending.empty()) {
     if (IsSureToBeStopped(computation, frame, pending)) was_given_up_ = true;
     if (was_stopped()) {
-      FinishByReachability(computation, pending, end);
+      EndsAtEach(frame) ? FinishAtEach(computation, pending, end)
+                        : FinishByReachability(computation, pending, end);
       return absl::OkStatus();
     }
     auto [position, paths] = backward ? pending.TakeLast() : pending.TakeFirst();
     const HloInstruction& instruction = *computation.instructions()[position];
+    if (EndsAtEach(frame)) {
+      for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
+      AddAtEnd(instruction, frame, paths, (*end)[NumberOfEach(instruction)]);
+      if (instruction.opcode() == HloOpcode::kParameter) continue;
+    }
     if (IsLeftOut(instruction)) continue;
     if (llvm::any_of(paths, [](const auto& set) { return !set.second.paths().empty(); })) {
       QuestionBudget::Spend();

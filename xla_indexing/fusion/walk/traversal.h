@@ -80,7 +80,11 @@ class Traversal {
   // Input to output: from leaves of the parameters to leaves of the root, under number 0.
   absl::Status WalkComputation(const HloComputation& computation, const CallFrame& frame,
                                const NumberedPaths& start, NumberedPaths* end);
-  // Does the same joint by joint (fusion/walk/joints.h). From those that the walk reaches last
+  // Output to input, to every instruction of the computation that is reached: the one at position p has the number
+  // n - 1 - p, n being how many there are.
+  absl::Status WalkToEach(const HloComputation& computation, const CallFrame& frame,
+                          const NumberedPaths& start, NumberedPaths* end);
+  // Does as WalkComputation() joint by joint (fusion/walk/joints.h). From those that the walk reaches last
   // to those that it reaches first, each is walked from alone; where such a walk reaches a
   // joint that is known, the maps of that joint take it to the end. The maps of a joint are united
   // (map/union/unite_graphs.h) before they are used, so that a joint is left in as few maps
@@ -183,9 +187,15 @@ class Traversal {
   // Replaces the paths by `whole`, on the devices that they lead to.
   void AddWhole(const OperandIndexing& whole, const Shape& shape, const PathSet& paths,
                 PathSet* end) const;
+  // Whether paths end at each instruction of the computation of this frame.
+  bool EndsAtEach(const CallFrame& frame) const { return is_to_each_ && frame.caller == nullptr; }
   // Takes all pending paths to the end of the computation at once.
   void FinishByReachability(const HloComputation& computation, const PendingPaths& pending,
                             NumberedPaths* end) const;
+  // The same where paths end at each instruction: all that those with pending paths are computed from is read
+  // whole.
+  void FinishAtEach(const HloComputation& computation, const PendingPaths& pending,
+                    NumberedPaths* end) const;
 
   mlir::MLIRContext* context_;
   const FusionOptions& options_;
@@ -209,6 +219,7 @@ class Traversal {
   // The instructions of a computation that paths end at.
   const HloComputation* with_left_out_ = nullptr;
   const llvm::BitVector* left_out_ = nullptr;
+  bool is_to_each_ = false;
   std::function<bool()> has_answer_;
   int64_t steps_to_ask_ = 0;
   // In a walk by joints: what each leads to, by position, and the one that is walked from.

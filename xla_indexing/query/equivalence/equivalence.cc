@@ -174,13 +174,12 @@ Answer All(llvm::ArrayRef<LeafComparison> comparisons) {
 
 class ProgramComparison {
  public:
-  ProgramComparison(const Compared& a, const Compared& b, mlir::MLIRContext* context,
-                    const FusionOptions& options, int64_t max_steps)
+  ProgramComparison(const Compared& a, const Compared& b, HloIndexers& indexers, int64_t max_steps)
       : a_(a),
         b_(b),
-        options_(options),
+        options_(indexers.options()),
         max_steps_(max_steps),
-        indexers_(context, options),
+        indexers_(indexers),
         numbers_(*a.computation, a.Arguments(), *b.computation, b.Arguments()) {}
 
   absl::StatusOr<EquivalenceReport> Report() {
@@ -352,7 +351,7 @@ class ProgramComparison {
   const Compared& b_;
   const FusionOptions& options_;
   const int64_t max_steps_;
-  HloIndexers indexers_;
+  HloIndexers& indexers_;
   ValueNumbers numbers_;
   bool same_roots_ = false;
   EquivalenceReport report_;
@@ -363,6 +362,12 @@ class ProgramComparison {
 absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const HloComputation& b,
                                                mlir::MLIRContext* context,
                                                const FusionOptions& options, int64_t max_steps) {
+  HloIndexers indexers(context, options);
+  return CompareReads(a, b, indexers, max_steps);
+}
+
+absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const HloComputation& b,
+                                               HloIndexers& indexers, int64_t max_steps) {
   if (absl::Status status = VerifyModule(*a.parent()); !status.ok()) return status;
   if (absl::Status status = VerifyModule(*b.parent()); !status.ok()) return status;
   const QuestionBudget question;
@@ -385,7 +390,7 @@ absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const Hl
       compared_b = *std::move(viewed_b);
     }
   }
-  return ProgramComparison(compared_a, compared_b, context, options, max_steps).Report();
+  return ProgramComparison(compared_a, compared_b, indexers, max_steps).Report();
 }
 
 }  // namespace xla_indexing

@@ -71,6 +71,10 @@ absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const Hl
                                                mlir::MLIRContext* context,
                                                const FusionOptions& options = {},
                                                int64_t max_steps = kEquivalenceSteps);
+// The same through indexers that are kept, for one pair after another.
+absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const HloComputation& b,
+                                               HloIndexers& indexers,
+                                               int64_t max_steps = kEquivalenceSteps);
 
 }  // namespace xla_indexing
 

@@ -39,12 +39,6 @@ using ::mlir::AffineExpr;
 
 int64_t TiledSize(int64_t size) { return size == Shape::kUnboundedSize ? kInt64Max : size; }
 
-// A tile holds all that is read of it: each piece would be a load of its own.
-FusionOptions OneMapEach(FusionOptions options) {
-  options.indexing.few_pieces = 0;
-  return options;
-}
-
 // The most operands of all reads together.
 constexpr int64_t kMaxOperands = int64_t{1} << 22;
 
@@ -56,14 +50,14 @@ struct LoopSharing {
 
 class TileTraversal {
  public:
-  TileTraversal(const HloComputation& computation, mlir::MLIRContext* context,
-                const FusionOptions& options, const LoopSharing& sharing)
+  TileTraversal(const HloComputation& computation, HloIndexers& indexers,
+                const LoopSharing& sharing)
       : computation_(computation),
-        context_(context),
-        options_(options),
+        context_(indexers.context()),
+        options_(indexers.options()),
         sharing_(sharing),
-        indexer_(context, OneMapEach(options)),
-        budget_(options.max_steps, /*steps_in_one_of_question=*/1) {}
+        indexer_(indexers.one_map()),
+        budget_(options_.max_steps, /*steps_in_one_of_question=*/1) {}
 
   absl::Status Walk(std::vector<TilingRoot> roots, std::vector<TilingDimension> parallel);
   TileWalk Take();
@@ -116,7 +110,7 @@ class TileTraversal {
   mlir::MLIRContext* context_;
   const FusionOptions& options_;
   const LoopSharing& sharing_;
-  HloIndexer indexer_;
+  HloIndexer& indexer_;
   StepBudget budget_;  // compositions
   std::vector<OnePass> passes_;
 
@@ -575,17 +569,16 @@ void LinkDimensions(llvm::ArrayRef<std::pair<int, int>> links, TiledRoots* tiled
 
 // Walks twice where roots have dimensions in common, the second time with these as one.
 absl::StatusOr<std::unique_ptr<TileTraversal>> Traverse(const HloComputation& computation,
-                                                        mlir::MLIRContext* context,
-                                                        const FusionOptions& options,
+                                                        HloIndexers& indexers,
                                                         const LoopSharing& sharing,
                                                         TiledRoots tiled) {
-  auto traversal = std::make_unique<TileTraversal>(computation, context, options, sharing);
+  auto traversal = std::make_unique<TileTraversal>(computation, indexers, sharing);
   absl::Status status = traversal->Walk(tiled.roots, tiled.dims);
   if (!status.ok()) return status;
   const std::vector<std::pair<int, int>> links = traversal->Links();
   if (links.empty()) return traversal;
   LinkDimensions(links, &tiled);
-  traversal = std::make_unique<TileTraversal>(computation, context, options, sharing);
+  traversal = std::make_unique<TileTraversal>(computation, indexers, sharing);
   status = traversal->Walk(std::move(tiled.roots), std::move(tiled.dims));
   if (!status.ok()) return status;
   return traversal;
@@ -593,8 +586,8 @@ absl::StatusOr<std::unique_ptr<TileTraversal>> Traverse(const HloComputation& co
 
 }  // namespace
 
-absl::StatusOr<TileWalk> WalkTiles(const HloComputation& computation, mlir::MLIRContext* context,
-                                   const FusionOptions& options, TiledLoops loops) {
+absl::StatusOr<TileWalk> WalkTiles(const HloComputation& computation, HloIndexers& indexers,
+                                   TiledLoops loops) {
   if (absl::Status status = VerifyModule(*computation.parent()); !status.ok()) return status;
   const QuestionBudget question;
   const HloInstruction* root = computation.root_instruction();
@@ -609,7 +602,7 @@ absl::StatusOr<TileWalk> WalkTiles(const HloComputation& computation, mlir::MLIR
   }
   LoopSharing sharing{loops, {}};
   while (true) {
-    auto traversal = Traverse(computation, context, options, sharing, tiled);
+    auto traversal = Traverse(computation, indexers, sharing, tiled);
     if (!traversal.ok()) return traversal.status();
     const std::vector<const HloInstruction*> maxima = (*traversal)->ReadInSeveralWays();
     if (maxima.empty()) return (*traversal)->Take();

@@ -22,8 +22,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/walk/fusion_options.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/ops/answers/indexing_entry.h"
@@ -60,8 +59,8 @@ struct TileWalk {
   std::vector<OnePass> passes;
 };
 
-absl::StatusOr<TileWalk> WalkTiles(const HloComputation& computation, mlir::MLIRContext* context,
-                                   const FusionOptions& options, TiledLoops loops);
+absl::StatusOr<TileWalk> WalkTiles(const HloComputation& computation, HloIndexers& indexers,
+                                   TiledLoops loops);
 
 }  // namespace xla_indexing::internal
 

@@ -57,18 +57,25 @@ llvm::SmallBitVector DimsOf(const MaskedTile& tile, int num_dims) {
   return dims;
 }
 
-// A map from the tile indices, of which there are these numbers, and runtime variables.
-IndexingMap MapFromIndices(llvm::ArrayRef<AffineExpr> results, absl::Span<const int64_t> num_tiles,
-                           llvm::ArrayRef<Variable> runtimes, const TilingSpace& space,
-                           mlir::MLIRContext* context) {
+// The tile indices, of which there are these numbers, as dimensions.
+Variables IndicesOf(absl::Span<const int64_t> num_tiles, const TilingSpace& space,
+                    mlir::MLIRContext* context) {
   Variables dims;
   for (size_t i = 0; i < num_tiles.size(); ++i) {
     dims.push_back({Interval::OfSize(std::max<int64_t>(num_tiles[i], 1)),
                     mlir::StringAttr::get(context, space.dims()[i].name)});
   }
-  const auto affine_map = mlir::AffineMap::get(dims.size(), runtimes.size(), results, context);
-  IndexingMap map(kPartsFit, affine_map, std::move(dims), {}, Variables(runtimes));
-  map.Simplify();
+  return dims;
+}
+
+// A map from the tile indices and runtime variables.
+IndexingMap MapFromIndices(llvm::ArrayRef<AffineExpr> results, const Variables& indices,
+                           llvm::ArrayRef<Variable> runtimes, mlir::MLIRContext* context) {
+  const auto affine_map = mlir::AffineMap::get(indices.size(), runtimes.size(), results, context);
+  IndexingMap map(kPartsFit, affine_map, indices, {}, Variables(runtimes));
+  const bool are_constants = llvm::all_of(
+      results, [](AffineExpr result) { return llvm::isa<mlir::AffineConstantExpr>(result); });
+  if (!are_constants) map.Simplify();
   return map;
 }
 
@@ -145,8 +152,14 @@ absl::StatusOr<TiledComputation> TiledComputation::Create(const HloComputation& 
                                                           mlir::MLIRContext* context,
                                                           const FusionOptions& options,
                                                           TiledLoops loops) {
+  HloIndexers indexers(context, options);
+  return Create(computation, indexers, loops);
+}
+
+absl::StatusOr<TiledComputation> TiledComputation::Create(const HloComputation& computation,
+                                                          HloIndexers& indexers, TiledLoops loops) {
   const QuestionBudget question;
-  absl::StatusOr<TileWalk> walk = internal::WalkTiles(computation, context, options, loops);
+  absl::StatusOr<TileWalk> walk = internal::WalkTiles(computation, indexers, loops);
   if (!walk.ok()) return walk.status();
   TiledComputation tiled;
   tiled.name_ = std::string(computation.name());
@@ -175,8 +188,16 @@ absl::StatusOr<TiledComputation> TiledComputation::Create(const HloComputation& 
     if (!is_new) continue;
     absl::StatusOr<SymbolicTile> tile = SymbolicTile::Of(read.map, sizes);
     if (!tile.ok()) return tile.status();
-    ReadTile& new_tile =
-        tiled.tiles_.emplace_back(ReadTile{std::move(read.map), *std::move(tile), {}, {}});
+    ReadTile& new_tile = tiled.tiles_.emplace_back(ReadTile{.indexing = std::move(read.map),
+                                                            .tile = *std::move(tile),
+                                                            .array = {},
+                                                            .values = {},
+                                                            .offsets = {},
+                                                            .runtime_offsets = {},
+                                                            .bounds = {}});
+    new_tile.offsets = new_tile.tile.Offsets();
+    new_tile.runtime_offsets = new_tile.tile.RuntimeOffsets();
+    new_tile.bounds = new_tile.tile.Bounds();
     for (const RuntimeVarIndexing& binding : new_tile.indexing.bindings()) {
       new_tile.values.push_back(binding.ValueRange());
     }
@@ -268,13 +289,14 @@ absl::StatusOr<TiledComputation::TileOfSizes> TiledComputation::TileAt(
   MaskedTile tile{IndexingMap(context), {}, {}, {}, {}, {}, IndexingMap(context), std::nullopt, {}};
   llvm::SmallVector<AffineExpr, 4> offsets;
   llvm::SmallVector<AffineExpr, 4> runtime_offsets;
-  for (const auto& [from, to] : {std::pair(symbolic.Offsets(), &offsets),
-                                 std::pair(symbolic.RuntimeOffsets(), &runtime_offsets)}) {
-    for (const TileExpr& offset : from) {
+  for (const auto& [from, to] :
+       {std::pair(&read.offsets, &offsets), std::pair(&read.runtime_offsets, &runtime_offsets)}) {
+    for (const TileExpr& offset : *from) {
       to->push_back(offset.WithSizes(*counted).ToAffine(context, /*num_sizes=*/0));
       if (!to->back()) return not_a_tile(" begins where no affine expression says");
     }
   }
+  const Variables indices = IndicesOf(num_tiles, *space_, context);
   // Runtime variables, and the first point of the tile, at which their elements are read.
   llvm::SmallVector<AffineExpr, 6> dims;
   llvm::SmallVector<AffineExpr, 6> symbols;
@@ -298,17 +320,16 @@ absl::StatusOr<TiledComputation::TileOfSizes> TiledComputation::TileAt(
     }
     tile.runtimes.push_back(
         {binding.instruction, binding.leaf,
-         MapFromIndices(element, num_tiles, map.runtimes().take_front(i), *space_, context),
-         binding.value, read.values[i]});
+         MapFromIndices(element, indices, map.runtimes().take_front(i), context), binding.value,
+         read.values[i]});
   }
-  tile.offsets = MapFromIndices(offsets, num_tiles, map.runtimes(), *space_, context);
+  tile.offsets = MapFromIndices(offsets, indices, map.runtimes(), context);
   for (const SymbolicTile::BoxSide& side : *box) {
     tile.sizes.push_back(side.size);
     tile.strides.push_back(side.stride);
   }
-  tile.runtime_offsets =
-      MapFromIndices(runtime_offsets, num_tiles, map.runtimes(), *space_, context);
-  tile.moved_bounds = symbolic.Bounds();
+  tile.runtime_offsets = MapFromIndices(runtime_offsets, indices, map.runtimes(), context);
+  tile.moved_bounds.assign(read.bounds.begin(), read.bounds.end());
   for (const auto [array, moved, offset] :
        llvm::zip(read.array, tile.moved_bounds, tile.runtime_offsets.results())) {
     const bool is_moved = !llvm::isa<mlir::AffineConstantExpr>(offset);
@@ -326,7 +347,7 @@ absl::StatusOr<TiledComputation::TileOfSizes> TiledComputation::TileAt(
   if (!domain.ok()) {
     // All tiles then, whether they read something or not.
     is_exact = false;
-    domain = MapFromIndices({}, num_tiles, map.runtimes(), *space_, context);
+    domain = MapFromIndices({}, indices, map.runtimes(), context);
   }
   for (int i = 0; i < domain->num_dims(); ++i) {
     domain->mutable_dim(i).name = tile.offsets.dims()[i].name;

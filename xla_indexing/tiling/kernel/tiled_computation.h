@@ -46,6 +46,7 @@
 #include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/fusion/walk/fusion_options.h"
 #include "xla_indexing/gpu/machine/machine.h"
 #include "xla_indexing/hlo/model/computation.h"
@@ -135,6 +136,10 @@ class TiledComputation {
     SymbolicTile tile;
     std::vector<Interval> array;   // the indices of what is read
     std::vector<Interval> values;  // that each runtime variable may have
+    // What the tile says of itself for all sizes, found once.
+    llvm::SmallVector<TileExpr, 4> offsets;
+    llvm::SmallVector<TileExpr, 4> runtime_offsets;
+    llvm::SmallVector<Interval, 4> bounds;
   };
 
   // What contractions that share a dimension need of one another (TileRegion::rescales), where their
@@ -161,11 +166,17 @@ class TiledComputation {
                                                  mlir::MLIRContext* context,
                                                  const FusionOptions& options = {},
                                                  TiledLoops loops = TiledLoops::kSeparate);
+  // The same through indexers that are kept, for one computation after another.
+  static absl::StatusOr<TiledComputation> Create(const HloComputation& computation,
+                                                 HloIndexers& indexers,
+                                                 TiledLoops loops = TiledLoops::kSeparate);
 
   const TilingSpace& space() const { return *space_; }
   // Each read after those that need it.
   absl::Span<const Read> reads() const { return reads_; }
   absl::Span<const ReadTile> tiles() const { return tiles_; }
+  // The read of each root of the space.
+  absl::Span<const int> roots() const { return roots_; }
 
   // The conditions on sizes under which every full tile is a box with strides, each once; and what
   // sizes and indices are called in their text: as the dimensions are.
