@@ -5,6 +5,8 @@
 // reshape of 24 dimensions to 6. `TileOfSoftmax` goes from the maps of a softmax to the tiles of
 // all its instructions, `TilingsOf..` look for tilings within 48 KiB.
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,6 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "benchmark/benchmark.h"
 #include "benchmarks/benchmark_util.h"
+#include "benchmarks/maps_to_simplify.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/map/text/text.h"
@@ -99,6 +102,36 @@ void TileOfManyDimensions(benchmark::State& state) {
           Sizes(24, 4), /*asks=*/true);
 }
 BENCHMARK(TileOfManyDimensions);
+
+// The formulas of all maps of maps_to_simplify.cc: offsets, sizes and strides, and the conditions, which may look
+// at points. `most_us` is the map that takes longest.
+void ConditionsOfMaps(benchmark::State& state) {
+  mlir::MLIRContext context(kNoThreading);
+  std::vector<SymbolicTile> tiles;
+  for (const NamedMap& named : MapsToSimplify()) {
+    absl::StatusOr<IndexingMap> map = ParseIndexingMap(named.text, &context);
+    if (!map.ok()) return Skip(state, map.status());
+    map->Simplify();
+    tiles.push_back(*SymbolicTile::OfMap(*std::move(map)));
+  }
+  double most = 0;
+  IdentityMapMeter meter(state);
+  for (auto _ : state) {
+    for (const SymbolicTile& tile : tiles) {
+      const auto start = std::chrono::steady_clock::now();
+      benchmark::DoNotOptimize(tile.Offsets());
+      benchmark::DoNotOptimize(tile.Sizes());
+      benchmark::DoNotOptimize(tile.Strides());
+      benchmark::DoNotOptimize(tile.Conditions());
+      const std::chrono::duration<double, std::micro> took =
+          std::chrono::steady_clock::now() - start;
+      most = std::max(most, took.count());
+    }
+  }
+  state.counters["most_us"] = most;
+  meter.Report(static_cast<double>(tiles.size()));
+}
+BENCHMARK(ConditionsOfMaps);
 
 constexpr char kSoftmax[] = R"(
   max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] maximum(a, b) }

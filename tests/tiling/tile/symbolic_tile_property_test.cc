@@ -367,6 +367,7 @@ TEST(SymbolicTileProperty, ConditionsHoldForJustTheExactSizes) {
   int64_t cases = 0;
   int64_t wrong = 0;
   int64_t num_sets = 0;
+  int64_t by_points = 0;
   for (int i = 0; i < kMaps; ++i) {
     Random random(i);
     std::vector<int64_t> dim_sizes;
@@ -386,6 +387,15 @@ TEST(SymbolicTileProperty, ConditionsHoldForJustTheExactSizes) {
     num_sets += sets.size() == data.size() ? 1 : 0;
     std::vector<Interval> box;
     for (const int64_t size : dim_sizes) box.push_back(Interval::Closed(1, size));
+    if (llvm::any_of(data, [](const TileCondition& condition) { return condition.is_by_points; })) {
+      ++by_points;
+      ForEachIn(box, [&](const std::vector<int64_t>& sizes) {
+        const Answer holds = AllHold(data, sizes);
+        if (holds == Answer::kUndecided) return;
+        EXPECT_EQ(holds, tile.IsExact(sizes)->answer);
+      });
+      continue;
+    }
     ForEachIn(box, [&](const std::vector<int64_t>& sizes) {
       bool all_hold = true;
       for (const std::string& condition : conditions) {
@@ -415,6 +425,104 @@ TEST(SymbolicTileProperty, ConditionsHoldForJustTheExactSizes) {
   }
   EXPECT_EQ(wrong, 0) << "of " << cases;
   EXPECT_GT(num_sets, kMaps / 2);
+  // Too many points to look at all of them.
+  EXPECT_LT(by_points, kMaps / 50);
+}
+
+// The sizes and strides that all full tiles have; nullopt if they are no boxes, or differ, or if there are none.
+// Digits are ((x + shift) floordiv low) mod count, with no mod where the count is 0, of x in [first, last].
+struct DigitOfOne {
+  int64_t low;
+  int64_t count;
+};
+std::optional<std::vector<std::pair<int64_t, int64_t>>> BoxOfTiles(
+    const std::vector<DigitOfOne>& digits, int64_t shift, int64_t first, int64_t last,
+    int64_t size) {
+  std::optional<std::vector<std::pair<int64_t, int64_t>>> box;
+  for (int64_t begin = (first + size - 1) / size * size; begin + size - 1 <= last; begin += size) {
+    std::set<std::vector<int64_t>> elements;
+    std::vector<std::set<int64_t>> values(digits.size());
+    for (int64_t x = begin; x < begin + size; ++x) {
+      std::vector<int64_t> element;
+      for (const auto& [low, count] : digits) {
+        const int64_t quotient = (x + shift) / low;
+        element.push_back(count == 0 ? quotient : quotient % count);
+        values[element.size() - 1].insert(element.back());
+      }
+      elements.insert(element);
+    }
+    std::vector<std::pair<int64_t, int64_t>> own;
+    size_t product = 1;
+    for (const std::set<int64_t>& of_digit : values) {
+      const auto num = static_cast<int64_t>(of_digit.size());
+      const int64_t span = *of_digit.rbegin() - *of_digit.begin();
+      const int64_t stride = num == 1 ? 1 : *std::next(of_digit.begin()) - *of_digit.begin();
+      if (span != (num - 1) * stride) return std::nullopt;
+      for (const int64_t value : of_digit) {
+        if ((value - *of_digit.begin()) % stride != 0) return std::nullopt;
+      }
+      own.emplace_back(num, stride);
+      product *= of_digit.size();
+    }
+    if (product != elements.size() || (box && *box != own)) return std::nullopt;
+    box = own;
+  }
+  return box;
+}
+
+// The law of Conditions(): where each digit of a variable is a result, its tiles are boxes just where they are
+// aligned. For all numbers of up to three digits, shifts and intervals that are small.
+TEST(SymbolicTileProperty, TilesOfDigitsAreBoxesJustWhereConditionsSaySo) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  int64_t cases = 0;
+  int64_t yes = 0;
+  const auto check = [&](const std::vector<DigitOfOne>& digits, int64_t shift, int64_t first,
+                         int64_t last) {
+    std::vector<std::string> results;
+    for (const auto& [low, count] : digits) {
+      results.push_back(absl::StrCat("((d0 + ", shift, ") floordiv ", low, ")",
+                                     count == 0 ? "" : absl::StrCat(" mod ", count)));
+    }
+    const std::string text = absl::StrCat("(d0) -> (", absl::StrJoin(results, ", "),
+                                          "), domain: d0 in [", first, ", ", last, "]");
+    auto map = ParseIndexingMap(text, &context);
+    ASSERT_TRUE(map.ok()) << map.status();
+    map->Simplify();
+    const SymbolicTile tile = SymbolicTile::OfMap(*map, {last + 1}).value();
+    const std::vector<TileCondition> conditions = tile.Conditions();
+    for (int64_t size = 1; size <= last + 1; ++size) {
+      const bool is_box = BoxOfTiles(digits, shift, first, last, size).has_value();
+      const Answer holds = AllHold(conditions, {size});
+      // Where there is no full tile, whatever is said holds for all of them.
+      const bool has_tile = (first + size - 1) / size * size + size - 1 <= last;
+      if (has_tile) {
+        EXPECT_EQ(holds, is_box ? Answer::kYes : Answer::kNo) << text << " tiles of " << size;
+      }
+      ++cases;
+      yes += is_box ? 1 : 0;
+    }
+  };
+  const int64_t greatest = IsFullEffort() ? 40 : 24;
+  for (int64_t last = 1; last < greatest; ++last) {
+    for (const int64_t first : {int64_t{0}, int64_t{1}, int64_t{3}}) {
+      if (first > last) continue;
+      for (int64_t shift = 0; shift < 4; ++shift) {
+        for (int64_t a = 1; a <= 4; ++a) {
+          check({{a, 0}}, shift, first, last);
+          for (int64_t b = 2; b <= 5; ++b) {
+            check({{a, b}}, shift, first, last);
+            check({{a * b, 0}, {a, b}}, shift, first, last);
+            for (int64_t c = 2; c <= 3; ++c) {
+              check({{a * b * c, 0}, {a * b, c}, {a, b}}, shift, first, last);
+              check({{a * b, c}, {a, b}}, shift, first, last);
+            }
+          }
+        }
+      }
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(yes, cases / 10);
 }
 
 // Conditions without the sizes that were added one by one.

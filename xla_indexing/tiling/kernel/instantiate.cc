@@ -54,7 +54,10 @@ class GraphBuilder {
         num_tiles_(num_tiles),
         tiles_(tiles),
         nodes_of_(reads.size()) {
+    read_as_.reserve(reads.size());
     for (const TiledComputation::Read& read : reads) read_as_.push_back(read_as[read.tile]);
+    // Most reads are one node.
+    nodes.reserve(reads.size());
     FindSameReads();
   }
 
@@ -206,10 +209,17 @@ class StepLevels {
 
 void GraphBuilder::FindSameReads() {
   same_as_.resize(reads_.size());
-  absl::flat_hash_map<std::tuple<const HloInstruction*, int64_t, int>, int> first;
-  for (size_t i = 0; i < reads_.size(); ++i) {
-    const auto key = std::tuple(reads_[i].instruction, reads_[i].leaf, read_as_[i].tile);
-    same_as_[i] = first.try_emplace(key, static_cast<int>(i)).first->second;
+  // Reads of one instruction come one after another.
+  absl::flat_hash_map<std::pair<int64_t, int>, int> first;
+  for (size_t begin = 0, end = 0; begin < reads_.size(); begin = end) {
+    while (end < reads_.size() && reads_[end].instruction == reads_[begin].instruction) ++end;
+    first.clear();
+    for (size_t i = begin; i < end; ++i) {
+      const auto own = static_cast<int>(i);
+      same_as_[i] = end == begin + 1
+                        ? own
+                        : first.try_emplace({reads_[i].leaf, read_as_[i].tile}, own).first->second;
+    }
   }
 }
 

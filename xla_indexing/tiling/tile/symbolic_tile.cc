@@ -25,6 +25,7 @@ using internal::BoundsOf;
 using internal::CeilDiv;
 using internal::DigitTerm;
 using internal::ExprSimplifier;
+using internal::HasOnePoint;
 using internal::Int128;
 using internal::IsBoxByDigits;
 using internal::kInt64Max;
@@ -433,7 +434,7 @@ absl::StatusOr<Decision> SymbolicTile::IsBox(llvm::ArrayRef<int64_t> asked,
   // All full tiles of such maps look alike, so that what does not hold for digits does not hold.
   if (digits_->IsPlain()) return budget.Decide(false);
   for (const TilePart& part : TilePartsOf(map_)) {
-    if (IsBoxByDigits(part, *digits_, counts)) continue;
+    if (HasOnePoint(part) || IsBoxByDigits(part, *digits_, counts)) continue;
     const std::optional<TilesOfPoints> tiles =
         TilePoints(part.map, part.num_runtimes)
             .AllTiles(part.OfDims<Interval>(Array()), part.OfDims<int64_t>(sizes), /*stops=*/true,

@@ -15,6 +15,9 @@ namespace {
 
 // Tiles that are looked at one by one.
 constexpr int64_t kMaxTilesSeen = 64;
+// Sizes that are looked at: multiples of a place where tiles begin with digits, and any elsewhere.
+constexpr int64_t kMaxMultiplesSeen = 4096;
+constexpr int64_t kMaxSizesSeen = 512;
 
 // Answers for one size whether one of the alternatives of TileDigits::SayAligned holds.
 class AlignedSize {
@@ -118,8 +121,12 @@ bool TileDigits::IsAlignedWindow(const TileVariable& variable, int64_t start, in
 }
 
 bool TileDigits::IsAligned(int index, int64_t size, UnitCounts* all) const {
+  if (variables_[index].num_units == 0 || IsAlignedByRule(index, size, all)) return true;
+  return LookAtTiles(index, size, all).value_or(false);
+}
+
+std::optional<bool> TileDigits::LookAtTiles(int index, int64_t size, UnitCounts* all) const {
   const TileVariable& variable = variables_[index];
-  if (variable.num_units == 0 || IsAlignedByRule(index, size, all)) return true;
   if (variable.modulus != 1) return false;
   int64_t first = 0;
   const std::optional<int64_t> num_tiles = NumTiles(index, size, &first);
@@ -127,10 +134,11 @@ bool TileDigits::IsAligned(int index, int64_t size, UnitCounts* all) const {
   const TileUnit& last = UnitsOf(variable).back();
   const int64_t period = last.count == 0 ? last.low : last.low * last.count;
   const int64_t num_different = std::min(num_tiles.value_or(kInt64Max), period / Gcd(size, period));
-  if (num_different == 0 || num_different > kMaxTilesSeen) return false;
+  if (num_different == 0) return false;
   const llvm::MutableArrayRef<int64_t> counts = CountsOf(variable, all);
   llvm::SmallVector<int64_t, 8> of_tile(counts.size());
   for (int64_t i = 0; i < num_different; ++i) {
+    if (i == kMaxTilesSeen) return std::nullopt;
     const std::optional<int64_t> start = CheckedMul(first + i, size);
     if (!start || !IsAlignedWindow(variable, *start, size, of_tile)) return false;
     if (i == 0) {
@@ -140,6 +148,37 @@ bool TileDigits::IsAligned(int index, int64_t size, UnitCounts* all) const {
     }
   }
   return true;
+}
+
+std::optional<std::vector<int64_t>> TileDigits::AlignedByLooking(int dim, int64_t most) const {
+  const TileVariable& variable = variables_[dim];
+  const llvm::ArrayRef<TileUnit> units = UnitsOf(variable);
+  std::vector<int64_t> sizes;
+  if (units.empty() || variable.modulus != 1) return sizes;
+  const Interval& bounds = variable.bounds;
+  if (units[0].low == 1 && variable.shift == 0 && bounds.has_lower() && bounds.lower() <= 0) {
+    // Tile 0 begins with a digit: the size is q of them, and q, which is less than all, does not divide all.
+    for (const TileUnit& unit : units) {
+      if (unit.count > kMaxMultiplesSeen) return std::nullopt;
+      for (int64_t q = 2; q < unit.count; ++q) {
+        const std::optional<int64_t> size = CheckedMul(unit.low, q);
+        if (unit.count % q != 0 && size && *size <= most) sizes.push_back(*size);
+      }
+    }
+  } else {
+    if (most > kMaxSizesSeen) return std::nullopt;
+    for (int64_t size = 1; size <= most; ++size) sizes.push_back(size);
+  }
+  UnitCounts counts;
+  counts.counts.assign(units_.size(), 1);
+  std::vector<int64_t> aligned;
+  for (const int64_t size : sizes) {
+    if (IsAlignedByRule(dim, size, &counts)) continue;
+    const std::optional<bool> is_aligned = LookAtTiles(dim, size, &counts);
+    if (!is_aligned) return std::nullopt;
+    if (*is_aligned) aligned.push_back(size);
+  }
+  return aligned;
 }
 
 bool TileDigits::CountRanges(UnitCounts* all) const {

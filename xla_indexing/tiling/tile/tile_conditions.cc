@@ -1,12 +1,14 @@
 #include "xla_indexing/tiling/tile/tile_conditions.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/map/expr/components.h"
@@ -21,13 +23,14 @@
 namespace xla_indexing::internal {
 namespace {
 
-// What is tried one by one: sizes of one dimension; combinations of sizes of several; points of all
-// tiles of all sizes, more of them where no dimension is longer than kSmallDim.
+// What is tried one by one: whether a clause holds for all sizes of a dimension; and where digits do not decide,
+// combinations of sizes, and points of all tiles of all of
+// them. Within a millisecond; where that is not enough, whoever has sizes asks for these (SymbolicTile::IsBox).
 constexpr int64_t kMaxSizesOfDim = 64;
+// So many sizes are still read.
+constexpr size_t kMaxSizesListed = 64;
 constexpr int64_t kMaxCombinations = 4096;
-constexpr int64_t kSmallDim = 16;
-constexpr int64_t kMaxPoints = 1 << 16;
-constexpr int64_t kMaxPointsOfSmall = 1 << 22;
+constexpr int64_t kMaxPoints = 12000;
 
 // Literals that all have to hold, none of them twice.
 class AlternativeBuilder {
@@ -114,10 +117,13 @@ class Writer {
   void HasAtLeast(const TileGroup& group, int64_t count, AlternativeBuilder* all) const;
   void UnitHasOneValue(int unit, AlternativeBuilder* all) const;
 
-  void AddAligned(int dim, Clauses* clauses) const;
+  // False where there may be sizes besides those of the clause. With `all` it has also those for which expressions
+  // say other sizes of the tile than it has.
+  bool AddAligned(int dim, bool all, Clauses* clauses) const;
   void AddProgression(const TileResult& result, Clauses* clauses) const;
   ClauseBuilder GoesOn(llvm::ArrayRef<TileGroup> lower, const TileGroup& group) const;
   void AddRuntimeElements(std::vector<TileCondition>* conditions) const;
+  bool DigitsDecide(const TilePart& part) const;
   std::vector<TileCondition> OfPart(const TilePart& part) const;
   // Sizes of the part's dimensions that are exact though digits do not say so; nullopt if there are
   // too many to try.
@@ -209,30 +215,36 @@ class Writer::AlignedClause {
 };
 
 // The rule, and the sizes that it leaves out.
-void Writer::AddAligned(int dim, Clauses* clauses) const {
+bool Writer::AddAligned(int dim, bool all, Clauses* clauses) const {
   const TileVariable& variable = digits_.variables()[dim];
   AlignedClause rule(*this, dim);
   digits_.SayAligned(variable, &rule);
   ClauseBuilder clause = rule.Clause();
-  if (clause.IsTrue()) return;
-  if (variable.modulus == 1 && SizeOf(dim) <= kMaxSizesOfDim) {
-    TileSizeSet others;
-    others.dims = {dim};
+  if (clause.IsTrue()) return true;
+  std::optional<std::vector<int64_t>> others = digits_.AlignedByLooking(dim, SizeOf(dim));
+  const bool is_whole = others && others->size() <= kMaxSizesListed;
+  if (is_whole && !others->empty()) {
     UnitCounts counts;
     counts.counts.assign(digits_.units().size(), 1);
-    bool are_all = true;
-    for (int64_t size = 1; size <= SizeOf(dim); ++size) {
-      if (digits_.IsAlignedByRule(dim, size, &counts)) continue;
-      if (digits_.IsAligned(dim, size, &counts) && digits_.AreUsual(dim, size, counts)) {
-        others.sizes.push_back({size});
-      } else {
-        are_all = false;
+    TileSizeSet set;
+    set.dims = {dim};
+    for (const int64_t size : *others) {
+      if (all || (digits_.IsAligned(dim, size, &counts) && digits_.AreUsual(dim, size, counts))) {
+        set.sizes.push_back({size});
       }
     }
-    if (are_all) return;
-    if (!others.IsEmpty()) clause.SetOthers(std::move(others));
+    const auto is_said = [&](int64_t size) {
+      return digits_.IsAlignedByRule(dim, size, &counts) ||
+             llvm::is_contained(set.sizes, llvm::ArrayRef(size));
+    };
+    if (!all && SizeOf(dim) <= kMaxSizesOfDim &&
+        llvm::all_of(llvm::seq<int64_t>(1, SizeOf(dim) + 1), is_said)) {
+      return true;
+    }
+    if (!set.IsEmpty()) clause.SetOthers(std::move(set));
   }
   AddClause(clause, clauses);
+  return is_whole;
 }
 
 // Whether the window of a group goes on where the smaller ones, which are a progression, end.
@@ -333,14 +345,12 @@ void Writer::AddRuntimeElements(std::vector<TileCondition>* conditions) const {
 }
 
 std::optional<TileSizeSet> Writer::ByPoints(const TilePart& part) const {
-  bool is_small = true;
   Int128 sizes = 1;
   for (const int dim : part.dims) {
     sizes *= SizeOf(dim);
     if (sizes > kMaxCombinations) return std::nullopt;
-    is_small = is_small && SizeOf(dim) <= kSmallDim;
   }
-  StepBudget budget(is_small ? kMaxPointsOfSmall : kMaxPoints);
+  StepBudget budget(kMaxPoints);
   const TilePoints points(part.map, part.num_runtimes);
   const llvm::SmallVector<Interval, 4> array = part.OfDims<Interval>(tile_.Array());
   llvm::SmallVector<int64_t, 4> all(tile_.num_sizes(), 1);
@@ -368,7 +378,45 @@ std::optional<TileSizeSet> Writer::ByPoints(const TilePart& part) const {
   return exact;
 }
 
+// Whether the tiles of a part are boxes just where those of each variable are aligned. It is so where each unit is
+// in one result, which has no other, and nothing is left out: then the tile of a variable is the product of what its
+// digits take, and
+//
+//   an interval of numbers whose digits take all combinations of some values is aligned:
+//
+// where it has digits h - 1 and h above some place, it has all numbers between, so that the digits below that place
+// take all values; of the highest digit that changes it has neighbours. Where the highest digit has an end, tile 0
+// has neighbours of it, and so have all that are like tile 0.
+bool Writer::DigitsDecide(const TilePart& part) const {
+  if (!part.component.constraints.empty()) return false;
+  const auto has_one_unit = [&](int i) {
+    const TileResult& result = digits_.results()[i];
+    return !result.is_opaque && result.num_unit_terms <= 1;
+  };
+  if (!llvm::all_of(part.component.results, has_one_unit)) return false;
+  for (const int index : part.component.variables) {
+    if (index >= static_cast<int>(digits_.variables().size())) break;
+    const TileVariable& variable = digits_.variables()[index];
+    const llvm::ArrayRef<TileUnit> units = digits_.UnitsOf(variable);
+    if (variable.is_opaque || variable.modulus != 1) return false;
+    if (llvm::any_of(units, [](const TileUnit& unit) { return unit.result < 0; })) return false;
+    const bool has_end = !units.empty() && units.back().count != 0;
+    const Interval& bounds = variable.bounds;
+    const bool is_dim = IsDim(index);
+    const bool begins_at_0 = variable.shift == 0 && bounds.has_lower() &&
+                             (is_dim ? bounds.lower() <= 0 : bounds.lower() == 0);
+    if (has_end && !begins_at_0) return false;
+    // Numbers of which sums fit int64.
+    const int64_t size = is_dim ? SizeOf(index) : bounds.Size().value_or(kInt64Max);
+    if (size > kInt64Max / 4 || Magnitude(variable.shift) > kInt64Max / 4) return false;
+  }
+  return true;
+}
+
 std::vector<TileCondition> Writer::OfPart(const TilePart& part) const {
+  std::vector<TileCondition> conditions;
+  if (HasOnePoint(part)) return conditions;
+  const bool is_decided = DigitsDecide(part);
   bool is_opaque = part.component.variables.empty() && !part.component.constraints.empty();
   AlternativeBuilder not_shared;
   for (const int variable : part.component.variables) {
@@ -387,7 +435,16 @@ std::vector<TileCondition> Writer::OfPart(const TilePart& part) const {
     // No clause can say when an opaque part is a box.
     clauses.emplace_back();
   } else {
-    for (const int dim : part.dims) AddAligned(dim, &clauses);
+    for (const int dim : part.dims) {
+      Clauses of_dim;
+      const bool is_whole = AddAligned(dim, is_decided, &of_dim);
+      if (!is_decided) {
+        llvm::append_range(clauses, of_dim);
+        continue;
+      }
+      AddEach(of_dim, &conditions);
+      if (!is_whole) conditions.back().is_by_points = true;
+    }
     ClauseBuilder shared;
     shared.Add(not_shared);
     AddClause(shared, &clauses);
@@ -395,8 +452,7 @@ std::vector<TileCondition> Writer::OfPart(const TilePart& part) const {
       AddProgression(digits_.results()[result], &clauses);
     }
   }
-  std::vector<TileCondition> conditions;
-  if (digits_.IsPlain() || clauses.empty()) {
+  if (is_decided || digits_.IsPlain() || clauses.empty()) {
     AddEach(clauses, &conditions);
     return conditions;
   }

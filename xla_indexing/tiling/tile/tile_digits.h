@@ -35,6 +35,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -180,6 +181,10 @@ class TileDigits {
   bool IsAlignedByRule(int variable, int64_t size, UnitCounts* counts) const;
   bool IsAligned(int variable, int64_t size, UnitCounts* counts) const;
 
+  // Sizes of a dimension, up to `most`, for which its tiles are aligned though the rule does not say so, in
+  // ascending order; nullopt if there may be more than are looked at.
+  std::optional<std::vector<int64_t>> AlignedByLooking(int dim, int64_t most) const;
+
   // Whether the units of a variable take as many values as NumValues says, which expressions and
   // conditions are written with.
   bool AreUsual(int variable, int64_t size, const UnitCounts& counts) const;
@@ -226,6 +231,8 @@ class TileDigits {
   llvm::MutableArrayRef<int64_t> CountsOf(const TileVariable& variable, UnitCounts* counts) const {
     return llvm::MutableArrayRef(counts->counts).slice(variable.first_unit, variable.num_units);
   }
+  // Whether the tiles of a variable are aligned, as far as that shows in the first ones.
+  std::optional<bool> LookAtTiles(int variable, int64_t size, UnitCounts* counts) const;
   bool CountRanges(UnitCounts* counts) const;
   bool IsAlignedWindow(const TileVariable& variable, int64_t start, int64_t size,
                        llvm::MutableArrayRef<int64_t> counts) const;

@@ -31,6 +31,11 @@ std::vector<TilePart> TilePartsOf(const IndexingMap& map) {
   return parts;
 }
 
+bool HasOnePoint(const TilePart& part) {
+  return part.component.constraints.empty() && part.dims.empty() &&
+         part.num_runtimes == static_cast<int>(part.component.variables.size());
+}
+
 bool IsBoxByDigits(const TilePart& part, const TileDigits& digits, const UnitCounts& counts) {
   // Constraints on constants have no variable whose digits would know them.
   if (part.component.variables.empty() && !part.component.constraints.empty()) return false;

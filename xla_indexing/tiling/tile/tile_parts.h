@@ -32,6 +32,9 @@ struct TilePart {
 
 std::vector<TilePart> TilePartsOf(const IndexingMap& map);
 
+// Whether every tile has one point in the part, which then is a box.
+bool HasOnePoint(const TilePart& part);
+
 // Whether digits say that the elements of the part's tiles are a box.
 bool IsBoxByDigits(const TilePart& part, const TileDigits& digits, const UnitCounts& counts);
 

@@ -1,11 +1,13 @@
 #include "xla_indexing/tiling/tile/tile_points.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/types/span.h"
 #include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/base/numbers/box.h"
@@ -20,14 +22,32 @@ ExprProgram Compile(const IndexingMap& map) {
   return ExprProgram(exprs);
 }
 
-// The least progression with the values, of which the last is no further from the first than int64.
-SizeAndStride HullOf(const std::set<int64_t>& values) {
-  if (values.empty()) return {0, 1};
-  int64_t stride = 0;
-  for (const int64_t value : values) stride = Gcd(stride, value - *values.begin());
-  if (stride == 0) return {1, 1};
-  return {(*values.rbegin() - *values.begin()) / stride + 1, stride};
-}
+// The least progression that contains the values of one result.
+class Hull {
+ public:
+  // False where the values are further apart than int64.
+  bool Add(int64_t value) {
+    if (!first_) first_ = least_ = greatest_ = value;
+    least_ = std::min(least_, value);
+    greatest_ = std::max(greatest_, value);
+    const std::optional<int64_t> beyond = CheckedSub(value, *first_);
+    if (!beyond || !CheckedSub(greatest_, least_)) return false;
+    if (stride_ == 0 || (stride_ > 1 && *beyond % stride_ != 0)) stride_ = Gcd(stride_, *beyond);
+    return true;
+  }
+  int64_t least() const { return least_; }
+  SizeAndStride range() const {
+    if (!first_) return {0, 1};
+    if (stride_ == 0) return {1, 1};
+    return {(greatest_ - least_) / stride_ + 1, stride_};
+  }
+
+ private:
+  std::optional<int64_t> first_;
+  int64_t least_ = 0;
+  int64_t greatest_ = 0;
+  int64_t stride_ = 0;
+};
 
 // The least progression that contains two with the same offset.
 SizeAndStride HullOf(const SizeAndStride& a, const SizeAndStride& b) {
@@ -52,9 +72,39 @@ bool TileOfPoints::IsBox() const {
 TilePoints::TilePoints(const IndexingMap& map, int num_runtimes)
     : map_(map), num_runtimes_(num_runtimes), program_(Compile(map)) {}
 
+// How many of the elements, which are in this box, differ.
+int64_t TilePoints::CountDistinct(const TileOfPoints& box, Scratch* scratch) {
+  const absl::Span<const int64_t> elements = scratch->elements;
+  const size_t rank = box.ranges.size();
+  const size_t count = elements.size() / rank;
+  Int128 cells = 1;
+  for (const SizeAndStride& range : box.ranges) {
+    if (cells <= kInt64Max) cells *= range.size;
+  }
+  // A flag for each place in the box, where these are not many more than the elements.
+  if (cells <= Int128{4} * static_cast<int64_t>(count) + 64) {
+    std::vector<bool>& is_seen = scratch->is_seen;
+    is_seen.assign(static_cast<size_t>(cells), false);
+    int64_t distinct = 0;
+    for (size_t i = 0; i < elements.size(); i += rank) {
+      int64_t cell = 0;
+      for (size_t r = 0; r < rank; ++r) {
+        const auto& [size, stride] = box.ranges[r];
+        cell = cell * size + (elements[i + r] - box.offsets[r]) / stride;
+      }
+      distinct += is_seen[cell] ? 0 : 1;
+      is_seen[cell] = true;
+    }
+    return distinct;
+  }
+  absl::flat_hash_set<absl::Span<const int64_t>> distinct;
+  for (size_t i = 0; i < elements.size(); i += rank) distinct.insert(elements.subspan(i, rank));
+  return static_cast<int64_t>(distinct.size());
+}
+
 std::optional<TileOfPoints> TilePoints::TileAt(llvm::ArrayRef<Interval> box,
-                                               llvm::ArrayRef<Interval> symbols,
-                                               StepBudget* budget) const {
+                                               llvm::ArrayRef<Interval> symbols, StepBudget* budget,
+                                               Scratch* scratch) const {
   llvm::SmallVector<Interval, 8> all(box.begin(), box.end());
   all.append(symbols.begin(), symbols.end());
   const std::optional<int64_t> num_points = NumPoints(all);
@@ -62,12 +112,13 @@ std::optional<TileOfPoints> TilePoints::TileAt(llvm::ArrayRef<Interval> box,
   if (!num_points || !budget->Take(std::max<int64_t>(*num_points, 1))) return std::nullopt;
   TileOfPoints tile;
   const size_t num_results = map_.num_results();
-  std::vector<std::set<int64_t>> values(num_results);
-  absl::flat_hash_set<std::vector<int64_t>> elements;
+  llvm::SmallVector<Hull, 4> hulls(num_results);
+  std::vector<int64_t>& elements = scratch->elements;
+  elements.clear();
+  bool has_elements = false;
   llvm::SmallVector<int64_t, 8> point;
-  ExprProgram::Workspace workspace;
+  ExprProgram::Workspace& workspace = scratch->values;
   if (*num_points > 0 && !FirstPoint(all, &point)) return std::nullopt;
-  std::vector<int64_t> element(num_results);
   for (bool has_integer_point = *num_points > 0; has_integer_point;
        has_integer_point = NextPoint(all, absl::MakeSpan(point))) {
     const llvm::ArrayRef<int64_t> at(point);
@@ -85,26 +136,28 @@ std::optional<TileOfPoints> TilePoints::TileAt(llvm::ArrayRef<Interval> box,
     }
     if (has_residues && !is_inside) tile.is_full = false;
     if (!has_residues || !is_inside) continue;
+    has_elements = true;
     for (size_t i = 0; i < num_results; ++i) {
-      element[i] = program_.Result(workspace, static_cast<int>(i));
-      values[i].insert(element[i]);
+      elements.push_back(program_.Result(workspace, static_cast<int>(i)));
+      if (!hulls[i].Add(elements.back())) return std::nullopt;
     }
-    elements.insert(element);
   }
-  tile.num_elements = static_cast<int64_t>(elements.size());
-  for (const std::set<int64_t>& of_result : values) {
-    if (!of_result.empty() && !CheckedSub(*of_result.rbegin(), *of_result.begin())) {
-      return std::nullopt;
-    }
-    tile.offsets.push_back(of_result.empty() ? 0 : *of_result.begin());
-    tile.ranges.push_back(HullOf(of_result));
+  for (const Hull& hull : hulls) {
+    tile.offsets.push_back(hull.least());
+    tile.ranges.push_back(hull.range());
+  }
+  if (num_results == 0 || !has_elements) {
+    tile.num_elements = has_elements ? 1 : 0;
+  } else {
+    tile.num_elements = CountDistinct(tile, scratch);
   }
   return tile;
 }
 
 std::optional<TileOfPoints> TilePoints::TileAt(llvm::ArrayRef<Interval> box,
                                                StepBudget* budget) const {
-  return TileAt(box, map_.SymbolBounds(), budget);
+  Scratch scratch;
+  return TileAt(box, map_.SymbolBounds(), budget, &scratch);
 }
 
 std::optional<TilesOfPoints> TilePoints::AllTiles(llvm::ArrayRef<Interval> within,
@@ -129,6 +182,7 @@ std::optional<TilesOfPoints> TilePoints::AllTiles(llvm::ArrayRef<Interval> withi
   if (!FirstPoint(indices, &index)) return std::nullopt;
   llvm::SmallVector<Interval, 8> box(map_.num_dims());
   llvm::SmallVector<Interval, 8> of_symbols(symbols.begin(), symbols.end());
+  Scratch scratch;
   do {
     for (int i = 0; i < map_.num_dims(); ++i) {
       box[i] = Interval::Closed(index[i] * sizes[i], index[i] * sizes[i] + sizes[i] - 1);
@@ -136,7 +190,7 @@ std::optional<TilesOfPoints> TilePoints::AllTiles(llvm::ArrayRef<Interval> withi
     for (int i = 0; i < num_runtimes_; ++i) {
       of_symbols[num_ranges + i] = Interval::Point(index[map_.num_dims() + i]);
     }
-    const std::optional<TileOfPoints> tile = TileAt(box, of_symbols, budget);
+    const std::optional<TileOfPoints> tile = TileAt(box, of_symbols, budget, &scratch);
     if (!tile) return std::nullopt;
     if (!tile->is_full) continue;
     // One that residues leave nothing of is not like one that has elements.

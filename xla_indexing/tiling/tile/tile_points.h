@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -54,8 +55,15 @@ class TilePoints {
                                         bool stops, StepBudget* budget) const;
 
  private:
+  // Memory for one tile after another.
+  struct Scratch {
+    ExprProgram::Workspace values;
+    std::vector<int64_t> elements;  // one after another
+    std::vector<bool> is_seen;
+  };
+  static int64_t CountDistinct(const TileOfPoints& box, Scratch* scratch);
   std::optional<TileOfPoints> TileAt(llvm::ArrayRef<Interval> box, llvm::ArrayRef<Interval> symbols,
-                                     StepBudget* budget) const;
+                                     StepBudget* budget, Scratch* scratch) const;
 
   const IndexingMap& map_;
   const int num_runtimes_;
