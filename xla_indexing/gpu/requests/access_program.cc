@@ -161,7 +161,9 @@ AccessProgram::AccessProgram(llvm::ArrayRef<mlir::AffineExpr> exprs,
   program_.Interpret(VariablesDomain{&divisions_}, all, &sets_);
   coefficients_.resize(variables.size());
   for (int v = 0; v < num_variables(); ++v) {
-    program_.Interpret(CoefficientDomain{v}, all, &coefficients_[v]);
+    // 0 in steps without the variable.
+    const auto has_variable = [&](int step) { return (sets_[step] >> v & 1) != 0; };
+    program_.Interpret(CoefficientDomain{v}, has_variable, &coefficients_[v]);
   }
   program_.Interpret(StepDomain{variables_, sets_}, all, &values_);
   llvm::SmallVector<Int128, 0> magnitudes;

@@ -18,7 +18,10 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/bit.h"
 #include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/gpu/machine/machine.h"
+#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/query/utilization/utilization.h"
 #include "xla_indexing/tiling/kernel/tile_cost.h"
 #include "xla_indexing/tiling/kernel/tile_meter.h"
 #include "xla_indexing/tiling/kernel/tiled_computation.h"
@@ -138,6 +141,8 @@ class Search {
   };
 
   Tiling TilingAt(const Point& point) const;
+  // Whether the tile of one result alone takes more bytes than may be held.
+  bool HoldsTooMuch(const Tiling& tiling) const;
   bool CutsPieces(const Tiling& tiling) const;
   bool MayTry() const { return found_.num_tried < options_.max_tried && nodes_ < kMaxNodes; }
   // The rank of a tiling that meets everything, with the fewest requests that its bytes take; none of
@@ -151,8 +156,10 @@ class Search {
   void TryAll();
   // Goes from a point to better neighbours until there are none.
   void Climb(Point point);
-  // Calls visit(neighbour) for one after another, as long as some may be tried.
+  // Calls visit(neighbour) for one after another: those with one size larger, or several equal ones, or
+  // another loop; and those with one smaller, and another larger perhaps, for where the bytes are used up.
   void ForEachNeighbour(const Point& point, llvm::function_ref<void(Point)> visit) const;
+  void ForEachExchange(const Point& point, llvm::function_ref<void(Point)> visit) const;
   // Goes to the next candidate of a dimension, or the one before; false where there is none.
   bool Step(size_t dim, int by, Point* point) const;
   // All dimensions of one size together, to the same size: what is read along each of them is read
@@ -180,6 +187,21 @@ Tiling Search::TilingAt(const Point& point) const {
   return tiling;
 }
 
+bool Search::HoldsTooMuch(const Tiling& tiling) const {
+  for (const auto [root, read] : llvm::zip(space_.roots(), computation_.roots())) {
+    int64_t elements = 1;
+    for (const int dim : root.dims) {
+      const int64_t size = std::min(tiling.sizes[dim], space_.dims()[dim].size);
+      elements = internal::CheckedMul(elements, size).value_or(kInt64Max);
+    }
+    const Shape& shape = computation_.reads()[read].array->shape;
+    if (BytesOf(Interval::Point(elements), shape).lower() > options_.max_resident_bytes) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool Search::CutsPieces(const Tiling& tiling) const {
   return llvm::any_of(computation_.borders(), [&](const TileBorder& border) {
     return border.at % tiling.sizes[border.dim] != 0;
@@ -204,6 +226,7 @@ std::optional<Rank> Search::Try(const Point& point) {
   const Tiling tiling = TilingAt(point);
   if (!tried_.insert({point.at, tiling.loops}).second) return std::nullopt;
   ++found_.num_tried;
+  if (HoldsTooMuch(tiling)) return std::nullopt;
   if (options_.cut_at_pieces && CutsPieces(tiling)) return std::nullopt;
   const absl::StatusOr<TileGraph> graph = computation_.Instantiate(tiling);
   nodes_ += graph.ok() ? NodesOf(graph->nodes(), space_) : NodesOf(computation_.reads(), space_);
@@ -311,8 +334,13 @@ void Search::ForEachNeighbour(const Point& point, llvm::function_ref<void(Point)
     }
     visit(std::move(other));
   }
-  // One larger and another smaller, for where the bytes are used up.
+}
+
+void Search::ForEachExchange(const Point& point, llvm::function_ref<void(Point)> visit) const {
+  const size_t n = point.at.size();
   for (size_t i = 0; i < n; ++i) {
+    Point smaller = point;
+    if (Step(i, -1, &smaller)) visit(std::move(smaller));
     for (size_t j = 0; j < n && MayTry(); ++j) {
       Point other = point;
       if (i != j && Step(i, 1, &other) && Step(j, -1, &other)) visit(std::move(other));
@@ -324,12 +352,15 @@ void Search::Climb(Point point) {
   std::optional<Rank> best = Try(point);
   while (MayTry()) {
     std::optional<Point> next;
-    ForEachNeighbour(point, [&](Point neighbour) {
+    const auto visit = [&](Point neighbour) {
       const std::optional<Rank> rank = Try(neighbour);
       if (!rank || (best && *best <= *rank)) return;
       best = rank;
       next = std::move(neighbour);
-    });
+    };
+    ForEachNeighbour(point, visit);
+    // There are as many exchanges as pairs of dimensions: only where nothing else is better.
+    if (!next) ForEachExchange(point, visit);
     if (!next) return;
     point = *std::move(next);
   }

@@ -9,8 +9,8 @@
 //
 //   sectors, lines   of the requests of all warps, as gpu/coalescing.h counts them
 //   elements         that are computed, each time they are; elements that are only moved do not count
-//   multiply_adds, transcendentals, other_operations   of them (gpu/machine/element_work.h); rescaling accumulators
-//                    in one pass does not count
+//   multiply_adds, transcendentals, other_operations   of them (gpu/machine/element_work.h), and of what rescales
+//                    accumulators in one pass
 //   register_bytes, shared_bytes   the most that is held in each at one time, in one program: a tile from
 //                    where it is loaded or computed to where it is used last. A result takes the place of
 //                    what is used last to compute it; accumulators are held while their loop runs;

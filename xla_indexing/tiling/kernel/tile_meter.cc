@@ -1,7 +1,6 @@
 #include "xla_indexing/tiling/kernel/tile_meter.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -35,6 +34,7 @@
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/map/count/count_points.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/tiling/kernel/held_tiles.h"
 
 namespace xla_indexing {
 namespace internal {
@@ -221,24 +221,17 @@ TileMeter::Requests TileMeter::CountRequestsOf(const TileGraph& graph, const Til
   MappingBuilder builder(context);
   const llvm::SmallVector<AffineExpr, 4> places =
       PlacesOf({tile.sizes, order, options_.num_threads, width}, context, &builder);
-  // The tile indices: those of a box that has all domains.
+  // The tile indices, those of a box that has all domains, are loops: what is requested is the same, and no
+  // index is a digit of another number.
   const TileGraph::Active active = graph.ActiveTiles(node);
   llvm::SmallVector<int64_t, 4> counts;
-  llvm::SmallVector<int64_t, 4> fastest_first;
-  for (const auto [i, dim] : llvm::enumerate(moving)) {
-    counts.push_back(active.indices[dim].Size().value_or(0));
-    fastest_first.insert(fastest_first.begin(), static_cast<int64_t>(i));
-  }
+  for (const int dim : moving) counts.push_back(active.indices[dim].Size().value_or(0));
   if (llvm::is_contained(counts, 0)) return {Interval::Point(0), Interval::Point(0)};
-  llvm::SmallVector<AffineExpr, 6> blocks(moving.size(), Constant(0, context));
-  if (!moving.empty() && NumElementsOf(counts) < kInt64Max) {
-    Delinearize(builder.Block(NumElementsOf(counts)), fastest_first,
-                absl::MakeConstSpan(counts.data(), counts.size()), &blocks);
-  }
+  if (NumElementsOf(counts) == kInt64Max) return {};
   llvm::SmallVector<AffineExpr, 6> indices(tile.offsets.num_dims(), Constant(0, context));
-  for (const auto [block, dim] : llvm::zip(blocks, moving)) {
-    if (!block || NumElementsOf(counts) == kInt64Max) return {};
-    indices[dim] = Add(block, Constant(active.indices[dim].lower(), context));
+  for (const auto [count, dim] : llvm::zip(counts, moving)) {
+    const AffineExpr index = count > 1 ? builder.Loop(count) : Constant(0, context);
+    indices[dim] = Add(index, Constant(active.indices[dim].lower(), context));
   }
   const llvm::SmallVector<AffineExpr, 6> runtimes(tile.offsets.num_symbols(), Constant(0, context));
   llvm::SmallVector<AffineExpr, 4> elements;
@@ -454,12 +447,37 @@ void TileMeter::AddExchanges(const TileGraph& graph, TileCost* cost) {
 
 namespace {
 
+// What keeps the accumulators of loops in one pass right: in each step exp(old - new) of each maximum and a product
+// for each element that it rescales, and after the loop the divisions.
+void AddRescales(const TileGraph& graph, TileCost* cost) {
+  const auto elements_of = [&](int node) {
+    return static_cast<double>(MostOf(graph.NumElements(graph.nodes()[node])));
+  };
+  for (const TileRegion& region : graph.regions()) {
+    llvm::SmallVector<int, 2> maxima;
+    for (const TileRescale& rescale : region.rescales) {
+      const double elements = elements_of(rescale.accumulator);
+      if (rescale.kind == TileRescale::Kind::kDivisor) {
+        cost->other_operations += elements;
+        continue;
+      }
+      const auto steps = static_cast<double>(region.trip_counts[0]);
+      cost->other_operations += steps * elements;
+      if (llvm::is_contained(maxima, rescale.by)) continue;
+      maxima.push_back(rescale.by);
+      cost->transcendentals += steps * elements_of(rescale.by);
+      cost->other_operations += steps * elements_of(rescale.by);
+    }
+  }
+}
+
 void AddWork(const TileGraph& graph, TileCost* cost) {
   // Nodes of one region with one tile are computed for as many elements.
   absl::flat_hash_map<std::tuple<int, int, int>, int64_t> known;
   for (const TileNode& node : graph.nodes()) {
     const ElementWork& work = node.array->work;
-    if (work.IsNone()) continue;
+    // A division that passes its dividend on is done after the loop.
+    if (work.IsNone() || node.passes_on) continue;
     int64_t elements = 0;
     if (node.domains.size() == 1) {
       const auto [entry, is_new] = known.try_emplace({node.tile, node.region, node.domains[0]}, 0);
@@ -475,143 +493,7 @@ void AddWork(const TileGraph& graph, TileCost* cost) {
     cost->other_operations += times * work.other_operations;
     if (work.multiply_adds > 0) cost->product_bits = std::min(cost->product_bits, work.bits);
   }
-}
-
-// How long each tile is held, in steps of its region, and where.
-class HeldTiles {
- public:
-  HeldTiles(const TileGraph& graph, const TileCostOptions& options) : graph_(graph) {
-    FindSteps();
-    FindSources();
-    FindLastUses();
-    for (const auto [number, node] : llvm::enumerate(graph.nodes())) {
-      const TilePlace usual = is_factor_[number] ? TilePlace::kSharedMemory : TilePlace::kRegisters;
-      places_.push_back(options.place ? options.place(node) : usual);
-    }
-  }
-
-  // The most bytes that a program holds at one time, by place.
-  using Bytes = std::array<Int128, 2>;
-  Bytes Most() const;
-
- private:
-  void FindSteps();
-  void FindSources();
-  void FindLastUses();
-  // The step of `region` during which `node` is computed; one past the last where that is not within it.
-  size_t StepWithin(int node, int region) const;
-  // The last step at which a node's tile is held, of its region.
-  size_t EndOf(int node) const;
-
-  const TileGraph& graph_;
-  // By node: the one whose tile it is, perhaps reshaped or broadcast.
-  std::vector<int> sources_;
-  std::vector<size_t> step_of_node_;
-  std::vector<size_t> step_of_region_;  // of its parent
-  std::vector<size_t> last_use_;        // by node
-  std::vector<bool> is_factor_;         // of a product
-  std::vector<TilePlace> places_;
-};
-
-void HeldTiles::FindSteps() {
-  step_of_node_.resize(graph_.nodes().size());
-  step_of_region_.resize(graph_.regions().size());
-  for (const TileRegion& region : graph_.regions()) {
-    for (size_t i = 0; i < region.steps.size(); ++i) {
-      // An accumulator is a node of the region around its loop.
-      if (region.steps[i].is_accumulation) continue;
-      (region.steps[i].is_region ? step_of_region_ : step_of_node_)[region.steps[i].index] = i;
-    }
-  }
-}
-
-void HeldTiles::FindSources() {
-  constexpr int kUnknown = -1;
-  sources_.assign(graph_.nodes().size(), kUnknown);
-  std::vector<int> views;
-  for (size_t i = 0; i < sources_.size(); ++i) {
-    auto node = static_cast<int>(i);
-    views.clear();
-    while (sources_[node] == kUnknown) {
-      const TileNode& at = graph_.nodes()[node];
-      const HloOpcode opcode = at.array->opcode;
-      const bool is_view = opcode == HloOpcode::kBroadcast || opcode == HloOpcode::kReshape ||
-                           opcode == HloOpcode::kBitcast || opcode == HloOpcode::kGetTupleElement;
-      if (!is_view || at.operands.size() != 1) sources_[node] = node;
-      if (sources_[node] == node) break;
-      views.push_back(node);
-      node = at.operands[0].node;
-    }
-    for (const int view : views) sources_[view] = sources_[node];
-  }
-}
-
-size_t HeldTiles::StepWithin(int node, int region) const {
-  int at = graph_.nodes()[node].region;
-  size_t step = step_of_node_[node];
-  while (at != region && at >= 0) {
-    step = step_of_region_[at];
-    at = graph_.regions()[at].parent;
-  }
-  return at == region ? step : graph_.regions()[region].steps.size();
-}
-
-void HeldTiles::FindLastUses() {
-  last_use_ = step_of_node_;
-  is_factor_.resize(graph_.nodes().size());
-  for (const auto [number, node] : llvm::enumerate(graph_.nodes())) {
-    for (const TileNode::Operand& operand : node.operands) {
-      const int used = sources_[operand.node];
-      last_use_[used] = std::max(last_use_[used],
-                                 StepWithin(static_cast<int>(number), graph_.nodes()[used].region));
-      if (node.array->work.multiply_adds > 0) is_factor_[used] = true;
-    }
-  }
-}
-
-size_t HeldTiles::EndOf(int node) const {
-  const std::vector<TileRegion::Step>& steps = graph_.regions()[graph_.nodes()[node].region].steps;
-  const size_t last = last_use_[node];
-  if (last >= steps.size()) return steps.size() - 1;
-  if (last == step_of_node_[node] || steps[last].is_region || steps[last].is_accumulation) {
-    return last;
-  }
-  // What is used last leaves its place to the result, but for products, which read it again and again.
-  const int user = steps[last].index;
-  const bool leaves = graph_.nodes()[user].array->work.multiply_adds == 0 &&
-                      places_[user] == places_[node] && sources_[user] == user;
-  return leaves ? last - 1 : last;
-}
-
-HeldTiles::Bytes HeldTiles::Most() const {
-  const absl::Span<const TileRegion> regions = graph_.regions();
-  std::vector<Bytes> most(regions.size());
-  Bytes of_all = {};
-  // Regions come before those within them.
-  for (size_t r = regions.size(); r-- > 0;) {
-    const std::vector<TileRegion::Step>& steps = regions[r].steps;
-    std::vector<Bytes> changes(steps.size() + 1);
-    for (size_t i = 0; i < steps.size(); ++i) {
-      if (steps[i].is_region || steps[i].is_accumulation) continue;
-      const int number = steps[i].index;
-      const TileNode& node = graph_.nodes()[number];
-      if (sources_[number] != number || node.array->opcode == HloOpcode::kConstant) continue;
-      const int64_t bytes = graph_.BytesOf(node);
-      const auto place = static_cast<size_t>(places_[number]);
-      changes[node.loop < 0 ? i : std::min(i, step_of_region_[node.loop])][place] += bytes;
-      changes[EndOf(number) + 1][place] -= bytes;
-    }
-    for (size_t place = 0; place < of_all.size(); ++place) {
-      Int128 held = 0;
-      for (size_t i = 0; i < steps.size(); ++i) {
-        held += changes[i][place];
-        const Int128 inner = steps[i].is_region ? most[steps[i].index][place] : 0;
-        most[r][place] = std::max(most[r][place], held + inner);
-      }
-      if (regions[r].parent < 0) of_all[place] = std::max(of_all[place], most[r][place]);
-    }
-  }
-  return of_all;
+  AddRescales(graph, cost);
 }
 
 }  // namespace
@@ -624,7 +506,7 @@ TileCost TileMeter::MeasureWithoutRequests(const TileGraph& graph) const {
     cost.sectors = SaturatingPlus(cost.sectors, access.sectors.upper());
   }
   AddWork(graph, &cost);
-  const HeldTiles::Bytes held = HeldTiles(graph, options_).Most();
+  const HeldBytes held = MostHeldBytes(graph, options_);
   cost.register_bytes = static_cast<int64_t>(std::min<Int128>(held[0], kInt64Max));
   cost.shared_bytes = static_cast<int64_t>(std::min<Int128>(held[1], kInt64Max));
   return cost;
