@@ -84,8 +84,8 @@ How it is printed
                          operand, for --direction=input-to-output), or by name (d0=64,d1=64,k=32):
                          the first tile as numbers, and the graph of tiles, with loops, what is
                          loaded and stored, and bytes
-  --budget=BYTES         of --query=tiling: the tile sizes that move the fewest bytes while no more
-                         than so many are held at a time; 48KiB, 1MiB or a number
+  --budget=BYTES         of --query=tiling: the tile sizes that take --machine=NAME the least time
+                         while no more bytes than so many are held at a time; 48KiB, 1MiB or a number
   --one_pass             of --query=tiling and --emit=mlir: one loop for the maximum, the sum and the
                          weighted sum of a softmax or an attention, with what rescales sums when the
                          maximum grows
@@ -130,7 +130,8 @@ What the kernels of a module move in memory
   --top=N                rows of each table (default: at most 20, of 1% of the time or bytes or more)
   --sort=COLUMN          time (default), wasted, moved, sectors, read, written, runs, reads, efficiency
                          or name
-  --machine=NAME         h100 (default), h200, a100, mi300x or cpu: its memory and peaks
+  --machine=NAME         h100 (default), h200, a100, mi300x or cpu: its memory and peaks; of
+                         --budget, too
   --assume=auto|fused|unfused
                          a module without fusions is fused first, as XLA's passes for GPUs would in
                          the main (auto, the default); any module is; none is. Where there is no

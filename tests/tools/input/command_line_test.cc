@@ -119,12 +119,15 @@ TEST(CommandLine, ReportsAreATableOrAFile) {
   EXPECT_TRUE(Parse({"--report", "--warp_size=64", "--sector_bytes=64", "m.hlo"}).ok());
   const auto machine = Parse({"--report", "--machine=mi300x", "--sector_bytes=32", "m.hlo"});
   ASSERT_TRUE(machine.ok()) << machine.status();
-  EXPECT_EQ(machine->report_machine->name, "mi300x");
+  EXPECT_EQ(machine->machine->name, "mi300x");
   EXPECT_EQ(machine->launch.options.warp_size, 64);
   EXPECT_EQ(machine->launch.options.sector_bytes, 32);
   EXPECT_EQ(machine->launch.options.line_bytes, 128);
   EXPECT_THAT(Error({"--report", "--machine=abacus", "m.hlo"}), HasSubstr("h100, h200, a100"));
-  EXPECT_THAT(Error({"--machine=cpu", "m.hlo"}), HasSubstr("--report, which is not given"));
+  EXPECT_THAT(Error({"--machine=cpu", "m.hlo"}), HasSubstr("--report and of --query=tiling"));
+  const auto tiles = Parse({"--query=tiling", "--budget=64KiB", "--machine=mi300x", "m.hlo"});
+  ASSERT_TRUE(tiles.ok()) << tiles.status();
+  EXPECT_EQ(tiles->machine->name, "mi300x");
   EXPECT_THAT(Error({"--report=r.txt", "m.hlo"}), HasSubstr("a file that ends in"));
   EXPECT_THAT(Error({"--report"}), HasSubstr("no FILE"));
   EXPECT_THAT(Error({"--report", "--sort=size", "m.hlo"}), HasSubstr("wasted, moved"));

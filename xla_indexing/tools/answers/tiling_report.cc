@@ -59,7 +59,6 @@ std::string WorkText(const TileCost& cost) {
   return text;
 }
 
-// At the default machine where none is said.
 std::string TimeText(const KernelTime& time) {
   return absl::StrFormat("%.3g us, bound by %s", time.microseconds, NameOf(time.bound));
 }
@@ -442,11 +441,13 @@ ReportedTiling ReportTiling(const Subject& subject, const absl::StatusOr<Subject
   if (line.tile_budget) {
     TilingSearchOptions options;
     options.max_resident_bytes = *line.tile_budget;
+    options.machine = line.machine;
     const TilingSearch search = tiled.FindTilings(options);
     absl::StrAppend(&report.text, "  ", search.tilings.empty() ? "no tiles" : "best tiles", " for ",
-                    *line.tile_budget, " bytes at a time, of ", search.is_complete ? "all " : "",
-                    search.num_tried, " tried", search.is_complete ? "" : " (there are more)",
-                    "\n");
+                    *line.tile_budget, " bytes at a time",
+                    line.machine == nullptr ? "" : absl::StrCat(" on ", line.machine->name),
+                    ", of ", search.is_complete ? "all " : "", search.num_tried, " tried",
+                    search.is_complete ? "" : " (there are more)", "\n");
     json.Key("search");
     json.BeginObject();
     json.IntegerField("tried", search.num_tried);

@@ -148,9 +148,9 @@ bool SetAssume(absl::string_view value, CommandLine* line) {
 
 // Flags of the memory that follow change it.
 bool SetMachine(absl::string_view value, CommandLine* line) {
-  line->report_machine = FindMachine(value);
-  if (line->report_machine == nullptr) return false;
-  const ReportOptions options = ReportOptions::For(*line->report_machine);
+  line->machine = FindMachine(value);
+  if (line->machine == nullptr) return false;
+  const ReportOptions options = ReportOptions::For(*line->machine);
   line->launch.options.warp_size = options.memory.warp_size;
   line->launch.options.sector_bytes = options.memory.sector_bytes;
   line->launch.options.line_bytes = options.memory.line_bytes;
@@ -659,9 +659,13 @@ absl::Status CheckLine(CommandLine* line) {
     return absl::InvalidArgumentError(
         "--assume says of what kernels --report and --emit=hlo, of which none is given, are");
   }
-  if (line->report_top || line->report_sort || line->report_machine != nullptr) {
+  if (line->report_top || line->report_sort) {
     return absl::InvalidArgumentError(
-        "--top, --sort and --machine are of what --report, which is not given, prints");
+        "--top and --sort are of what --report, which is not given, prints");
+  }
+  if (line->machine != nullptr && !line->tile_budget) {
+    return absl::InvalidArgumentError(
+        "--machine is of --report and of --query=tiling with --budget, which are not given");
   }
   if (line->compare) {
     line->action = CommandLine::Action::kCompare;

@@ -117,8 +117,8 @@ struct CommandLine {
   std::optional<int64_t> report_top;  // Rows of the table.
   std::optional<std::string> report_sort;
   AssumeMode assume = AssumeMode::kAuto;
-  const Machine* report_machine = nullptr;  // Null: not given.
-  std::string picture_file;                 // Ends in .svg, or is `-`; empty: no picture.
+  const Machine* machine = nullptr;  // Null: not given.
+  std::string picture_file;          // Ends in .svg, or is `-`; empty: no picture.
 
   // Names without `%`.
   std::optional<std::string> instruction;

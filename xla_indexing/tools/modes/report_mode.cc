@@ -64,8 +64,7 @@ class ProgressLine {
 absl::StatusOr<ReportedModule> ReportOf(const HloModule& module, bool advise,
                                         const CommandLine& line) {
   ProgressLine progress;
-  ReportOptions options =
-      ReportOptions::For(line.report_machine ? *line.report_machine : DefaultMachine());
+  ReportOptions options = ReportOptions::For(line.machine ? *line.machine : DefaultMachine());
   options.memory = line.launch.options;
   options.emitter.warp_size = line.launch.options.warp_size;
   options.jobs = line.jobs;
