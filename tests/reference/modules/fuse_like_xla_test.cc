@@ -11,41 +11,17 @@
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
 #include "tests/reference/execute/can_execute.h"
-#include "tests/reference/execute/execute.h"
 #include "tests/reference/judge/dependence.h"
+#include "tests/reference/judge/module_results.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/random/random_hlo.h"
 #include "xla_indexing/gpu/fusing/copy_like_xla.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/text/parser.h"
-#include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
 
 namespace xla_indexing::reference {
 namespace {
-
-constexpr ExecutionOptions kOptions = {.values_of_sources = true};
-
-absl::StatusOr<Value> ResultOfModule(const HloModule& module, const std::vector<Value>& arguments) {
-  const HloComputation& entry = *module.entry_computation();
-  absl::StatusOr<Execution> execution = Execute(entry, Pointers(arguments), 0, kOptions);
-  if (!execution.ok()) return execution.status();
-  return execution->ValueOf(entry.root_instruction());
-}
-
-// Integers and predicates are compared.
-void ExpectSameValues(const Value& a, const Value& b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (size_t leaf = 0; leaf < a.size(); ++leaf) {
-    const ElementType type = a[leaf].shape().element_type();
-    if (!IsIntegral(type) && !IsPred(type)) continue;
-    ASSERT_EQ(a[leaf].elements().size(), b[leaf].elements().size());
-    for (size_t i = 0; i < a[leaf].elements().size(); ++i) {
-      ASSERT_EQ(a[leaf].elements()[i].value, b[leaf].elements()[i].value)
-          << "leaf " << leaf << ", element " << i;
-    }
-  }
-}
 
 // Adds to `checked` where both were executed, and to `fusions` those that were made.
 void CheckFused(const std::string& text, uint64_t seed, int64_t* checked, int64_t* fusions) {
@@ -65,17 +41,17 @@ void CheckFused(const std::string& text, uint64_t seed, int64_t* checked, int64_
   if ((*module)->replica_count() * (*module)->num_partitions() > 1) return;
   if (!CanExecute(**module).ok() || !CanExecute(**fused).ok()) return;
   const std::vector<Value> arguments = RandomArguments(*(*module)->entry_computation(), seed);
-  const auto before =
-      DependenceOfComputation(*(*module)->entry_computation(), Pointers(arguments), 0, kOptions);
+  const auto before = DependenceOfComputation(*(*module)->entry_computation(), Pointers(arguments),
+                                              0, kWithValuesOfSources);
   if (!before.ok()) return;
-  const auto after =
-      DependenceOfComputation(*(*fused)->entry_computation(), Pointers(arguments), 0, kOptions);
+  const auto after = DependenceOfComputation(*(*fused)->entry_computation(), Pointers(arguments), 0,
+                                             kWithValuesOfSources);
   ASSERT_TRUE(after.ok()) << after.status() << "\n" << text << "\n" << fused_text;
   EXPECT_EQ(*before, *after) << text << "\n" << fused_text;
   const auto value = ResultOfModule(**module, arguments);
   const auto fused_value = ResultOfModule(**fused, arguments);
   ASSERT_TRUE(value.ok() && fused_value.ok());
-  ExpectSameValues(*value, *fused_value);
+  EXPECT_TRUE(HaveSameValues(*value, *fused_value));
   if (::testing::Test::HasFailure()) FAIL() << text << "\n" << fused_text;
   ++*checked;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
@@ -165,6 +166,36 @@ ENTRY e { p = f32[64,64] parameter(0)
   EXPECT_EQ(report.advice[0].traffic, 2 * 64 * 64 * 4);
   EXPECT_EQ(report.advice[0].text,
             "read p in r, which alone reads k, in its order: without that kernel");
+}
+
+// Two kernels that read p; the second one reads OTHER as well.
+constexpr char kTwoReaders[] = R"(HloModule m, is_scheduled=true
+f { p = f32[64,64] parameter(0)
+    ROOT n = f32[64,64] negate(p) }
+g { p = f32[64,64] parameter(0)
+    q = f32[64,64] parameter(1)
+    ROOT a = f32[64,64] add(p, q) }
+ENTRY e { p = f32[64,64] parameter(0)
+          q = f32[64,64] parameter(1)
+          k = f32[64,64] fusion(p), kind=kLoop, calls=f
+          r = f32[64,64] fusion(p, OTHER), kind=kLoop, calls=g
+          ROOT t = (f32[64,64], f32[64,64]) tuple(k, r) })";
+
+// Of two readings of 16 KiB one is left.
+TEST_F(ReportModuleTest, TwoKernelsThatReadOneArrayCanBeOne) {
+  const ModuleReport report = Of(absl::StrReplaceAll(kTwoReaders, {{"OTHER", "q"}}));
+  const auto advice =
+      absl::c_find_if(report.advice, [](const Advice& one) { return one.kind == "one kernel"; });
+  ASSERT_TRUE(advice != report.advice.end());
+  EXPECT_EQ(advice->traffic, 64 * 64 * 4);
+  EXPECT_EQ(advice->text, "compute k and r together: both read p, which is read once then");
+}
+
+// What the second one reads is computed by the first one.
+TEST_F(ReportModuleTest, KernelsThatWaitForOneAnotherStayTwo) {
+  const ModuleReport report = Of(absl::StrReplaceAll(kTwoReaders, {{"OTHER", "k"}}));
+  EXPECT_TRUE(
+      absl::c_none_of(report.advice, [](const Advice& one) { return one.kind == "one kernel"; }));
 }
 
 TEST_F(ReportModuleTest, NothingIsAdvisedWhereNothingIsSaved) {

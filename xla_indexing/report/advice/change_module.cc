@@ -186,6 +186,13 @@ const HloInstruction* MovementOf(const HloInstruction& kernel) {
   return is_movement && moved->operand(0)->shape().IsArray() ? moved : nullptr;
 }
 
+// What is updated in place has to be an array in memory.
+bool UpdatesInPlace(const HloComputation& body) {
+  return absl::c_any_of(body.instructions(), [](const HloInstruction* i) {
+    return i->opcode() == HloOpcode::kScatter || i->opcode() == HloOpcode::kDynamicUpdateSlice;
+  });
+}
+
 // Whether nothing is written over what is moved before a later instruction has read it: it is computed for the
 // movement alone, or a parameter of the entry that nobody donates.
 bool StaysUntilItIsRead(const HloInstruction& value) {
@@ -329,13 +336,10 @@ const HloInstruction* MayTakeIn(const HloInstruction& movement) {
   }
   if (!StaysUntilItIsRead(*movement.operand(0))) return nullptr;
   const HloInstruction* fusion = movement.users()[0];
-  const bool may =
-      fusion->opcode() == HloOpcode::kFusion && fusion->calls() != nullptr &&
-      CountCallers(*fusion->calls()) == 1 && ParametersFor(*fusion, movement).size() == 1 &&
-      // What is updated in place has to be an array in memory.
-      absl::c_none_of(fusion->calls()->instructions(), [](const HloInstruction* i) {
-        return i->opcode() == HloOpcode::kScatter || i->opcode() == HloOpcode::kDynamicUpdateSlice;
-      });
+  const bool may = fusion->opcode() == HloOpcode::kFusion && fusion->calls() != nullptr &&
+                   CountCallers(*fusion->calls()) == 1 &&
+                   ParametersFor(*fusion, movement).size() == 1 &&
+                   !UpdatesInPlace(*fusion->calls());
   return may ? fusion : nullptr;
 }
 
@@ -376,6 +380,128 @@ absl::StatusOr<std::unique_ptr<HloModule>> WithFolded(const HloInstruction& move
   };
   ComputationCopier copier(copy.get());
   for (const HloComputation* computation : module.computations()) {
+    CopyComputation(*computation, add_other, &copier);
+  }
+  copy->SetEntry(copier.CopyOf(module.entry_computation()));
+  return Verified(std::move(copy));
+}
+
+bool MayBeOneKernel(const HloInstruction& first, const HloInstruction& second) {
+  for (const HloInstruction* kernel : {&first, &second}) {
+    if (kernel->opcode() != HloOpcode::kFusion || kernel->calls() == nullptr ||
+        !kernel->shape().IsArray() || IsAlias(*kernel) || UpdatesInPlace(*kernel->calls()) ||
+        !kernel->control_predecessors().empty()) {
+      return false;
+    }
+  }
+  return first.parent() == second.parent() &&
+         first.shape().dimensions() == second.shape().dimensions() &&
+         first.index_in_computation() < second.index_in_computation() &&
+         absl::c_all_of(
+             second.operands(),
+             [&](const HloInstruction* operand) {
+               return operand->index_in_computation() < first.index_in_computation();
+             });
+}
+
+namespace {
+
+// Adds the instructions of a body, whose parameters are these, and returns the copy of its root.
+const HloInstruction* AddBody(const HloComputation& body,
+                              absl::Span<const HloInstruction* const> parameters,
+                              ComputationCopier* copier, HloComputation* to) {
+  absl::flat_hash_map<const HloInstruction*, const HloInstruction*> copies;
+  for (const HloInstruction* instruction : body.instructions()) {
+    if (instruction->opcode() == HloOpcode::kParameter) {
+      copies[instruction] = parameters[instruction->parameter_number()];
+      continue;
+    }
+    std::vector<const HloInstruction*> operands;
+    for (const HloInstruction* operand : instruction->operands()) {
+      operands.push_back(copies.at(operand));
+    }
+    std::string name(instruction->name());
+    while (to->FindInstruction(name) != nullptr) name.push_back('_');
+    HloInstruction* same =
+        CopyInstruction(*instruction, name, operands, ControlPredecessors::kLeftOut, to);
+    copier->RedirectComputations(same);
+    copies[instruction] = same;
+  }
+  return copies.at(body.root_instruction());
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<HloModule>> WithOneKernel(const HloInstruction& first,
+                                                         const HloInstruction& second) {
+  if (!MayBeOneKernel(first, second)) {
+    return absl::InvalidArgumentError(absl::StrCat("the instructions '", first.name(), "' and '",
+                                                   second.name(), "' cannot be one kernel"));
+  }
+  const HloModule& module = *first.parent()->parent();
+  std::unique_ptr<HloModule> copy = EmptyLike(module);
+  ComputationCopier copier(copy.get());
+  // Each array is one operand.
+  std::vector<const HloInstruction*> reads;
+  for (const HloInstruction* kernel : {&first, &second}) {
+    for (const HloInstruction* operand : kernel->operands()) {
+      if (!absl::c_linear_search(reads, operand)) reads.push_back(operand);
+    }
+  }
+  const HloComputation* body = nullptr;
+  const auto make_body = [&] {
+    HloComputation* made =
+        copy->AddComputation(NewName(module, absl::StrCat(first.name(), "_", second.name())));
+    std::vector<const HloInstruction*> parameters;
+    for (const HloInstruction* read : reads) {
+      const auto number = static_cast<int64_t>(parameters.size());
+      parameters.push_back(
+          made->AddParameter(number, absl::StrCat("read_", number), read->shape()));
+    }
+    std::vector<const HloInstruction*> results;
+    for (const HloInstruction* kernel : {&first, &second}) {
+      std::vector<const HloInstruction*> own;
+      for (const HloInstruction* operand : kernel->operands()) {
+        own.push_back(parameters[absl::c_find(reads, operand) - reads.begin()]);
+      }
+      results.push_back(AddBody(*kernel->calls(), own, &copier, made));
+    }
+    std::string name = "both";
+    while (made->FindInstruction(name) != nullptr) name.push_back('_');
+    made->SetRoot(made->AddInstruction(HloOpcode::kTuple, name,
+                                       Shape::Tuple({results[0]->shape(), results[1]->shape()}),
+                                       results));
+    body = made;
+  };
+  const HloInstruction* both = nullptr;
+  const auto element = [&](const HloInstruction& original, int64_t index,
+                           HloComputation* computation) {
+    HloInstruction* added = computation->AddInstruction(HloOpcode::kGetTupleElement,
+                                                        original.name(), original.shape(), {both});
+    added->SetAttribute(AttributeKey::kIndex, index);
+    return added;
+  };
+  const auto add_other = [&](const HloInstruction& original,
+                             absl::Span<const HloInstruction* const> /*operands*/,
+                             HloComputation* computation) -> HloInstruction* {
+    if (&original == &second) return element(original, 1, computation);
+    if (&original != &first) return nullptr;
+    std::vector<const HloInstruction*> operands;
+    for (const HloInstruction* read : reads) {
+      operands.push_back(computation->FindInstruction(read->name()));
+    }
+    std::string name = absl::StrCat(first.name(), "_and_", second.name());
+    while (first.parent()->FindInstruction(name) != nullptr) name.push_back('_');
+    HloInstruction* fusion =
+        CopyInstruction(first, name, operands, ControlPredecessors::kLeftOut, computation);
+    fusion->SetShape(Shape::Tuple({first.shape(), second.shape()}));
+    fusion->SetAttribute(AttributeKey::kCalls, body);
+    both = fusion;
+    return element(original, 0, computation);
+  };
+  for (const HloComputation* computation : module.computations()) {
+    // What is called comes before.
+    if (computation == first.parent()) make_body();
     CopyComputation(*computation, add_other, &copier);
   }
   copy->SetEntry(copier.CopyOf(module.entry_computation()));

@@ -39,6 +39,13 @@ const HloInstruction* MayTakeIn(const HloInstruction& movement);
 // That fusion takes it in.
 absl::StatusOr<std::unique_ptr<HloModule>> WithFolded(const HloInstruction& movement);
 
+// Whether two fusions of arrays of one size, the first of which comes earlier, can be one kernel with two results:
+// all that the later one reads is there when the earlier one is computed, and neither writes in place.
+bool MayBeOneKernel(const HloInstruction& first, const HloInstruction& second);
+// They are one.
+absl::StatusOr<std::unique_ptr<HloModule>> WithOneKernel(const HloInstruction& first,
+                                                         const HloInstruction& second);
+
 }  // namespace xla_indexing::internal
 
 #endif  // XLA_INDEXING_REPORT_ADVICE_CHANGE_MODULE_H_

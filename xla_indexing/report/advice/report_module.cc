@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -157,6 +158,7 @@ class Adviser {
     AdviseAxes();
     AdviseKernels();
     AdviseFolding();
+    AdviseJoining();
     absl::c_stable_sort(report_.advice, [](const Advice& a, const Advice& b) {
       return std::pair(-a.microseconds, -a.memory) < std::pair(-b.microseconds, -b.memory);
     });
@@ -329,6 +331,56 @@ class Adviser {
                        row.instruction->name(), ", in its order: without that kernel");
       advice.source = row.source;
       Try(internal::WithFolded(*row.instruction), /*is_ready=*/true, std::move(advice));
+    }
+  }
+
+  // Kernels that read the same array, the largest arrays first: each with the next that may be one with it.
+  void AdviseJoining() {
+    std::map<const HloInstruction*, std::vector<const KernelRow*>> readers;
+    for (const KernelRow& row : report_.rows) {
+      if (row.instruction->opcode() != HloOpcode::kFusion) continue;
+      absl::flat_hash_set<const HloInstruction*> seen;
+      for (const HloInstruction* operand : row.instruction->operands()) {
+        if (operand->shape().IsArray() && seen.insert(operand).second) {
+          readers[operand].push_back(&row);
+        }
+      }
+    }
+    std::vector<std::pair<int64_t, const HloInstruction*>> arrays;
+    for (const auto& [array, rows] : readers) {
+      const auto bytes = BufferBytesOf(array->shape());
+      if (rows.size() < 2 || !bytes) continue;
+      arrays.emplace_back(
+          internal::SaturatedProduct(internal::LeastOf(*bytes), rows[0]->counted_runs), array);
+    }
+    absl::c_sort(arrays, [](const auto& a, const auto& b) {
+      const auto order = [](const auto& of) {
+        return std::tuple(-of.first, of.second->parent()->name(), of.second->name());
+      };
+      return order(a) < order(b);
+    });
+    size_t tried = 0;
+    absl::flat_hash_set<const HloInstruction*> joined;
+    for (const auto& [bytes, array] : arrays) {
+      std::vector<const KernelRow*>& rows = readers[array];
+      absl::c_sort(rows, [](const KernelRow* a, const KernelRow* b) {
+        return a->instruction->index_in_computation() < b->instruction->index_in_computation();
+      });
+      for (size_t i = 0; i + 1 < rows.size(); ++i) {
+        const HloInstruction& first = *rows[i]->instruction;
+        const HloInstruction& second = *rows[i + 1]->instruction;
+        if (joined.contains(&first) || !internal::MayBeOneKernel(first, second)) continue;
+        if (tried++ >= kMaxTried) return;
+        Advice advice;
+        advice.kind = "one kernel";
+        advice.text =
+            absl::StrCat("compute ", first.name(), " and ", second.name(), " together: both read ",
+                         array->name(), ", which is read once then");
+        advice.source = rows[i]->source;
+        if (Try(internal::WithOneKernel(first, second), /*is_ready=*/true, std::move(advice))) {
+          joined.insert(&second);
+        }
+      }
     }
   }
 
