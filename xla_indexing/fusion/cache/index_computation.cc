@@ -86,7 +86,7 @@ absl::StatusOr<InstructionIndexing> IndexComputation(const HloComputation& compu
   std::vector<OperandLeaf> leaves;
   if (from) {
     const HloInstruction& first = is_from_parameter ? *computation.parameter(from->operand) : *root;
-    const absl::Status status =
+    absl::Status status =
         CheckLeaf(is_from_parameter ? "parameter" : "the root", first, from->operand_leaf);
     if (!status.ok()) return status;
     leaves = {*from};

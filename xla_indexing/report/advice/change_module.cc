@@ -487,6 +487,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> WithOneKernel(const HloInstruction& f
     if (&original == &second) return element(original, 1, computation);
     if (&original != &first) return nullptr;
     std::vector<const HloInstruction*> operands;
+    operands.reserve(reads.size());
     for (const HloInstruction* read : reads) {
       operands.push_back(computation->FindInstruction(read->name()));
     }

@@ -622,7 +622,7 @@ absl::Status CheckEmitMlirLine(const CommandLine& line) {
 absl::Status CheckLine(CommandLine* line) {
   if (line->output_element || line->operand_element || line->operand_leaf) {
     line->action = CommandLine::Action::kExplain;
-    const absl::Status status = CheckExplainLine(*line);
+    absl::Status status = CheckExplainLine(*line);
     if (!status.ok() || !line->report) return status;
     line->action = CommandLine::Action::kReport;
     return CheckReportWithPathLine(*line);

@@ -102,27 +102,27 @@ struct CommandLine {
 
   Action action = Action::kPrintIndexing;
   EmitMode emit = EmitMode::kNothing;
-  std::vector<std::string> files;
-  std::string map_file;
-  bool keep_variables = false;
+  AssumeMode assume = AssumeMode::kAuto;
   bool explain = false;  // Maps with the rules that made each what it is; or a dependence.
-  std::optional<std::vector<int64_t>> output_element;
-  std::optional<std::vector<int64_t>> operand_element;
-  std::optional<int64_t> operand_leaf;
   bool compare = false;
   bool broadcast = false;
   bool report = false;
+  std::vector<std::string> files;
+  std::string map_file;
+  std::optional<std::vector<int64_t>> output_element;
+  std::optional<std::vector<int64_t>> operand_element;
+  std::optional<int64_t> operand_leaf;
   std::vector<std::string> shapes;
   std::string report_file;            // Ends in .html or .json; empty: a table on standard output.
   std::optional<int64_t> report_top;  // Rows of the table.
   std::optional<std::string> report_sort;
-  AssumeMode assume = AssumeMode::kAuto;
   const Machine* machine = nullptr;  // Null: not given.
   std::string picture_file;          // Ends in .svg, or is `-`; empty: no picture.
 
   // Names without `%`.
   std::optional<std::string> instruction;
   std::optional<std::string> computation;  // With kCompare it may be two, `A,B`.
+  bool keep_variables = false;             // Of maps.
   bool all_instructions = false;
   bool fuse = false;
   bool verify = true;  // Whether a module that is not valid is an error.
