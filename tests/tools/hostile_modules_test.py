@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Every module of hostile_modules.py ends within its time and its memory, and with an answer. Each is asked in
-two of the ways, which take turns; with XLA_INDEXING_ALL_WAYS in the environment, in all of them.
+"""Every module of hostile_modules.py ends within its time and its memory, and with an answer. Each is asked for
+its indices and in two of the other ways, which take turns; with XLA_INDEXING_ALL_WAYS in the environment, in all of
+them.
 
     hostile_modules_test.py PRINT_INDEXING SECONDS
 
@@ -22,13 +23,14 @@ MEGABYTES = 1000
 # Address space is more than the memory that is used of it.
 MOST_MEGABYTES_OF_ADDRESSES = 3000
 WAYS = ("all", "fuse", "fuse-exact", "utilization-fuse", "report", "compare", "tiling-fuse")
+ALWAYS = ("indices",)
 SKIPPED = 77
 
 
 def ways_of(number):
     if os.environ.get("XLA_INDEXING_ALL_WAYS"):
-        return WAYS
-    return (WAYS[number % len(WAYS)], WAYS[(number + 2) % len(WAYS)])
+        return WAYS + ALWAYS
+    return (WAYS[number % len(WAYS)], WAYS[(number + 2) % len(WAYS)], *ALWAYS)
 
 
 class HostileModules(unittest.TestCase):

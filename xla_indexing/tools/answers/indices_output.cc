@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -50,13 +51,24 @@ void WriteProperty(absl::string_view name, const IndexProperty& property, JsonWr
   json->EndObject();
 }
 
-// Whether the instruction, or what it calls, has something that the question is about.
+// Whether the instruction, or what it calls, has something that the question is about. Computations that call one
+// another again and again are looked into once.
 bool ComputesIndexed(const HloInstruction& instruction) {
   if (HasIndexStructure(instruction)) return true;
-  const HloComputation* computation = instruction.inlined_computation();
-  if (computation == nullptr) return false;
-  for (const HloInstruction* inner : computation->instructions()) {
-    if (ComputesIndexed(*inner)) return true;
+  absl::flat_hash_set<const HloComputation*> seen;
+  std::vector<const HloComputation*> open;
+  const auto call = [&](const HloInstruction& caller) {
+    const HloComputation* called = caller.inlined_computation();
+    if (called != nullptr && seen.insert(called).second) open.push_back(called);
+  };
+  call(instruction);
+  while (!open.empty()) {
+    const HloComputation& computation = *open.back();
+    open.pop_back();
+    for (const HloInstruction* inner : computation.instructions()) {
+      if (HasIndexStructure(*inner)) return true;
+      call(*inner);
+    }
   }
   return false;
 }
