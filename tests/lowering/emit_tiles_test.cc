@@ -17,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/lowering/support/check_run.h"
+#include "tests/lowering/support/programs.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/random.h"
 #include "tests/testing/random/random_hlo.h"
@@ -92,62 +93,16 @@ void ExpectTilesRun(const std::string& text, const std::vector<std::string>& siz
 }
 
 TEST(EmitTilesTest, MatmulBiasGelu) {
-  ExpectTilesRun(R"(
-    ENTRY e {
-      x = f32[7,10] parameter(0)
-      w = f32[10,6] parameter(1)
-      b = f32[6] parameter(2)
-      m = f32[7,6] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-      bb = f32[7,6] broadcast(b), dimensions={1}
-      a = f32[7,6] add(m, bb)
-      h = f32[] constant(0.5)
-      hb = f32[7,6] broadcast(h), dimensions={}
-      s = f32[] constant(0.70710678)
-      sb = f32[7,6] broadcast(s), dimensions={}
-      as = f32[7,6] multiply(a, sb)
-      er = f32[7,6] erf(as)
-      o = f32[] constant(1)
-      ob = f32[7,6] broadcast(o), dimensions={}
-      p = f32[7,6] add(er, ob)
-      ha = f32[7,6] multiply(a, hb)
-      ROOT g = f32[7,6] multiply(ha, p)
-    })",
-                 {"4,3,4", "7,6", "2,4,5", "1,1,1", "16,16,16"}, 20);
+  ExpectTilesRun(kMatmulBiasGelu, {"4,3,4", "7,6", "2,4,5", "1,1,1", "16,16,16"}, 20);
 }
 
-constexpr char kSoftmaxOfRows[] = R"(
-    max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] maximum(a, b) }
-    add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] add(a, b) }
-    softmax {
-      x = f32[5,6] parameter(0)
-      least = f32[] constant(-inf)
-      zero = f32[] constant(0)
-      m = f32[5] reduce(x, least), dimensions={1}, to_apply=max
-      mb = f32[5,6] broadcast(m), dimensions={0}
-      d = f32[5,6] subtract(x, mb)
-      e = f32[5,6] exponential(d)
-      s = f32[5] reduce(e, zero), dimensions={1}, to_apply=add
-      sb = f32[5,6] broadcast(s), dimensions={0}
-      ROOT r = f32[5,6] divide(e, sb)
-    })";
-
 TEST(EmitTilesTest, Softmax) {
-  ExpectTilesRun(absl::StrCat(kSoftmaxOfRows, R"(
-    ENTRY e { x = f32[5,6] parameter(0) ROOT s = f32[5,6] fusion(x), kind=kLoop, calls=softmax })"),
-                 {"2,6", "5,4", "3,2,4,3", "1,1"}, 20);
+  ExpectTilesRun(absl::StrCat(kSoftmaxOfRows, kEntryOfSoftmax), {"2,6", "5,4", "3,2,4,3", "1,1"},
+                 20);
 }
 
 TEST(EmitTilesTest, Attention) {
-  ExpectTilesRun(absl::StrCat(kSoftmaxOfRows, R"(
-    ENTRY e {
-      q = f32[5,3] parameter(0)
-      k = f32[6,3] parameter(1)
-      v = f32[6,4]{0,1} parameter(2)
-      qk = f32[5,6] dot(q, k), lhs_contracting_dims={1}, rhs_contracting_dims={1}
-      p = f32[5,6] call(qk), to_apply=softmax
-      ROOT o = f32[5,4] dot(p, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-    })"),
-                 {"2,4", "5,3", "2,2"}, 20);
+  ExpectTilesRun(absl::StrCat(kSoftmaxOfRows, kEntryOfAttention), {"2,4", "5,3", "2,2"}, 20);
 }
 
 // Query i reads the keys after it: the last one reads none, others none of the first tiles.
@@ -179,8 +134,7 @@ constexpr char kMaskedAttention[] = R"(
     })";
 
 TEST(EmitTilesTest, OnePass) {
-  ExpectTilesRun(absl::StrCat(kSoftmaxOfRows, R"(
-    ENTRY e { x = f32[5,6] parameter(0) ROOT s = f32[5,6] fusion(x), kind=kLoop, calls=softmax })"),
+  ExpectTilesRun(absl::StrCat(kSoftmaxOfRows, kEntryOfSoftmax),
                  {"2,6,4", "5,4,1", "3,2,3", "1,1,6"}, 20, TiledLoops::kOnePass);
   ExpectTilesRun(kMaskedAttention, {"2,4,2,3", "6,4,4,1", "3,2,1,3", "1,1,6,2"}, 20,
                  TiledLoops::kOnePass);
@@ -193,43 +147,11 @@ TEST(EmitTilesTest, OnePass) {
 }
 
 TEST(EmitTilesTest, ConvolutionWithEpilogue) {
-  ExpectTilesRun(R"(
-    ENTRY e {
-      x = f32[2,5,6,4] parameter(0)
-      w = f32[3,2,4,6] parameter(1)
-      b = f32[6] parameter(2)
-      c = f32[2,3,6,6] convolution(x, w), window={size=3x2 stride=2x1 pad=1_1x0_1}, dim_labels=b01f_01io->b01f
-      bb = f32[2,3,6,6] broadcast(b), dimensions={3}
-      a = f32[2,3,6,6] add(c, bb)
-      z = f32[] constant(0)
-      zb = f32[2,3,6,6] broadcast(z), dimensions={}
-      ROOT r = f32[2,3,6,6] maximum(a, zb)
-    })",
-                 {"1,1,6,6", "2,3,6,4", "1,2,1,3"}, 10);
+  ExpectTilesRun(kConvolutionWithEpilogue, {"1,1,6,6", "2,3,6,4", "1,2,1,3"}, 10);
 }
 
 TEST(EmitTilesTest, ReductionsAndTheirIndices) {
-  ExpectTilesRun(R"(
-    best {
-      a = s32[] parameter(0)
-      i = s32[] parameter(1)
-      b = s32[] parameter(2)
-      j = s32[] parameter(3)
-      c = pred[] compare(a, b), direction=GE
-      v = s32[] select(c, a, b)
-      k = s32[] select(c, i, j)
-      ROOT t = (s32[], s32[]) tuple(v, k)
-    }
-    ENTRY e {
-      x = s32[4,5] parameter(0)
-      n = s32[4,5] iota(), iota_dimension=1
-      least = s32[] constant(-2147483648)
-      zero = s32[] constant(0)
-      r = (s32[4], s32[4]) reduce(x, n, least, zero), dimensions={1}, to_apply=best
-      i = s32[4] get-tuple-element(r), index=1
-      ROOT d = s32[4] add(i, i)
-    })",
-                 {"2,2", "3,5", "4,3"}, 20);
+  ExpectTilesRun(kArgmax, {"2,2", "3,5", "4,3"}, 20);
   ExpectTilesRun(R"(
     add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT m = s32[] add(a, b) }
     ENTRY e {
