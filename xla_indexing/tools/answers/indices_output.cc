@@ -14,7 +14,6 @@
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/tools/answers/json_writer.h"
-#include "xla_indexing/tools/input/files.h"
 #include "xla_indexing/tools/input/read_modules.h"
 
 namespace xla_indexing {
@@ -125,32 +124,23 @@ void AppendIndicesJson(const InstructionIndices& indices, std::string* objects) 
 }
 
 int PrintRewrittenModules(const CommandLine& line) {
-  int exit_code = 0;
-  const auto fail = [&](absl::string_view message) {
-    WriteError(message);
-    exit_code = 1;
-  };
-  for (const std::string& file : line.files) {
-    absl::StatusOr<SourceText> source = ReadSource(file);
-    if (!source.ok()) {
-      fail(source.status().message());
-      continue;
+  return PrintEachModule(line.files, [&](const HloModule& read) -> absl::StatusOr<std::string> {
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    const HloModule* module = &read;
+    absl::StatusOr<std::unique_ptr<HloModule>> rewritten;
+    absl::StatusOr<std::unique_ptr<HloModule>> fused;
+    if (line.queries.indices) {
+      rewritten = RewriteIndices(*module, &context);
+      if (!rewritten.ok()) return rewritten.status();
+      module = rewritten->get();
     }
-    for (ReadModule& read : ReadModules(*std::move(source))) {
-      for (const std::string& error : read.errors) fail(error);
-      if (read.module == nullptr) continue;
-      mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-      absl::StatusOr<std::unique_ptr<HloModule>> module = std::move(read.module);
-      if (line.queries.indices) module = RewriteIndices(**module, &context);
-      if (module.ok() && line.assume == AssumeMode::kFused) module = FuseLikeXla(**module);
-      if (module.ok()) {
-        WriteOutput((*module)->ToString());
-      } else {
-        fail(absl::StrCat(file, ": error: ", module.status().message()));
-      }
+    if (line.assume == AssumeMode::kFused) {
+      fused = FuseLikeXla(*module);
+      if (!fused.ok()) return fused.status();
+      module = fused->get();
     }
-  }
-  return exit_code;
+    return module->ToString();
+  });
 }
 
 }  // namespace xla_indexing

@@ -1,16 +1,13 @@
 #include "xla_indexing/tools/emit/mlir_mode.h"
 
 #include <string>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/tools/input/command_line.h"
-#include "xla_indexing/tools/input/files.h"
 #include "xla_indexing/tools/input/read_modules.h"
 
 #ifdef XLA_INDEXING_HAS_LOWERING
@@ -53,36 +50,14 @@ absl::StatusOr<std::string> MlirText(const HloComputation& /*computation*/,
 }  // namespace
 
 int PrintMlir(const CommandLine& line) {
-  int exit_code = 0;
-  const auto fail = [&](absl::string_view message) {
-    WriteError(message);
-    exit_code = 1;
-  };
-  for (const std::string& file : line.files) {
-    absl::StatusOr<SourceText> source = ReadSource(file);
-    if (!source.ok()) {
-      fail(source.status().message());
-      continue;
+  return PrintEachModule(line.files, [&](const HloModule& module) -> absl::StatusOr<std::string> {
+    const HloComputation* computation =
+        line.computation ? module.FindComputation(*line.computation) : module.entry_computation();
+    if (computation == nullptr) {
+      return absl::NotFoundError(absl::StrCat("there is no computation '", *line.computation, "'"));
     }
-    for (const ReadModule& read : ReadModules(*std::move(source))) {
-      for (const std::string& error : read.errors) fail(error);
-      if (read.module == nullptr) continue;
-      const HloComputation* computation = line.computation
-                                              ? read.module->FindComputation(*line.computation)
-                                              : read.module->entry_computation();
-      if (computation == nullptr) {
-        fail(absl::StrCat(file, ": error: there is no computation '", *line.computation, "'"));
-        continue;
-      }
-      const absl::StatusOr<std::string> text = MlirText(*computation, line);
-      if (text.ok()) {
-        WriteOutput(*text);
-      } else {
-        fail(absl::StrCat(file, ": error: ", text.status().message()));
-      }
-    }
-  }
-  return exit_code;
+    return MlirText(*computation, line);
+  });
 }
 
 }  // namespace xla_indexing

@@ -151,6 +151,34 @@ std::unique_ptr<HloModule> ReadOnlyModule(const std::string& file, absl::string_
   return std::move(modules[0].module);
 }
 
+int PrintEachModule(
+    absl::Span<const std::string> files,
+    absl::FunctionRef<absl::StatusOr<std::string>(const HloModule& module)> text_of) {
+  int exit_code = 0;
+  const auto fail = [&](absl::string_view message) {
+    WriteError(message);
+    exit_code = 1;
+  };
+  for (const std::string& file : files) {
+    absl::StatusOr<SourceText> source = ReadSource(file);
+    if (!source.ok()) {
+      fail(source.status().message());
+      continue;
+    }
+    for (const ReadModule& read : ReadModules(*std::move(source))) {
+      for (const std::string& error : read.errors) fail(error);
+      if (read.module == nullptr) continue;
+      const absl::StatusOr<std::string> text = text_of(*read.module);
+      if (text.ok()) {
+        WriteOutput(*text);
+      } else {
+        fail(absl::StrCat(file, ": error: ", text.status().message()));
+      }
+    }
+  }
+  return exit_code;
+}
+
 const HloComputation* FindNamedComputation(const HloModule& module,
                                            const std::optional<std::string>& name) {
   if (!name) return module.entry_computation();

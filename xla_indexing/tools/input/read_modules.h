@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/module.h"
 
@@ -32,6 +35,12 @@ std::vector<ReadModule> ReadModules(SourceText source, bool verify = true);
 // The only module of a file; null, and its errors are reported, where there is none. `flag` is what
 // needs it.
 std::unique_ptr<HloModule> ReadOnlyModule(const std::string& file, absl::string_view flag);
+
+// Writes the text of each module of the files, in their order. A file or a module that is bad, or has no text, is
+// reported, and the others go on. Returns the exit code: 1 where there was one.
+int PrintEachModule(
+    absl::Span<const std::string> files,
+    absl::FunctionRef<absl::StatusOr<std::string>(const HloModule& module)> text_of);
 
 // The computation of that name, without `%`, or the ENTRY; null, and it is reported, where there is
 // none.
