@@ -158,7 +158,7 @@ absl::StatusOr<Dependence> DependenceOn(const HloInstruction& read,
       Value& value = values[i];
       if (i == &read) {
         value = *numbered[0];
-      } else if (i->opcode() == HloOpcode::kParameter) {
+      } else if (i->operand_count() == 0) {
         value = execution.ValueOf(i);
         for (Array& array : value) {
           for (Element& element : array.elements()) element.sources.Clear();

