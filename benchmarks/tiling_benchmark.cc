@@ -103,8 +103,8 @@ void TileOfManyDimensions(benchmark::State& state) {
 }
 BENCHMARK(TileOfManyDimensions);
 
-// The formulas of all maps of maps_to_simplify.cc: offsets, sizes and strides, and the conditions, which may look
-// at points. `most_us` is the map that takes longest.
+// The formulas of all maps of maps_to_simplify.cc: offsets, sizes and strides, and the conditions,
+// which may look at points. `most_us` is the map that takes longest.
 void ConditionsOfMaps(benchmark::State& state) {
   mlir::MLIRContext context(kNoThreading);
   std::vector<SymbolicTile> tiles;

@@ -124,10 +124,11 @@ class HloIndexer {
   // empty. Instructions of one kind share these too.
   absl::StatusOr<SharedIndexing> IndexSimplified(IndexingTarget target, Direction direction);
 
-  // The maps from a leaf of the root of a computation to the leaves of every instruction that it is computed from,
-  // the root and constants among them, in one walk: users come before their operands, and each set is simplified.
-  // What calls and loops do is one instruction; fusion/fusion_view.h replaces calls by what they compute. A set that
-  // is not exact says so, as all of an array past the bounds above.
+  // The maps from a leaf of the root of a computation to the leaves of every instruction that it is
+  // computed from, the root and constants among them, in one walk: users come before their
+  // operands, and each set is simplified. What calls and loops do is one instruction;
+  // fusion/fusion_view.h replaces calls by what they compute. A set that is not exact says so, as
+  // all of an array past the bounds above.
   absl::StatusOr<std::vector<InstructionReads>> IndexEachInstruction(
       const HloComputation& computation, int64_t root_leaf = 0);
 
@@ -149,10 +150,10 @@ class HloIndexer {
   std::unique_ptr<internal::KnownModules> known_;
 };
 
-// The indexers that a query asks: one with the options, one that asks for the tightest maps, where the first
-// answer is not exact, and one for tiles, which are loaded whole: a pad or an update reads its operand through one
-// map. Each is made when it is asked for first. For queries about one target after another, which then share what
-// is found:
+// The indexers that a query asks: one with the options, one that asks for the tightest maps, where
+// the first answer is not exact, and one for tiles, which are loaded whole: a pad or an update
+// reads its operand through one map. Each is made when it is asked for first. For queries about one
+// target after another, which then share what is found:
 //
 //   HloIndexers indexers(&context);
 //   for (const HloInstruction* fusion : fusions) ComputeUtilization(*fusion, indexers);

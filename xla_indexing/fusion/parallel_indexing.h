@@ -62,16 +62,16 @@ absl::Status ComputeIndexingInParallel(absl::Span<const HloInstruction* const> i
                                        const ParallelIndexingOptions& options,
                                        absl::FunctionRef<void(const IndexedInstruction&)> receive);
 
-// Any question about each of `count` things on several threads: calls `ask(i, indexers)` once for every i below
-// `count`, with the indexers of the thread's context. That is the parallel form of every query that takes indexers;
-// `ask` keeps what it writes apart by i.
+// Any question about each of `count` things on several threads: calls `ask(i, indexers)` once for
+// every i below `count`, with the indexers of the thread's context. That is the parallel form of
+// every query that takes indexers; `ask` keeps what it writes apart by i.
 //
 //   AskInParallel(fusions.size(), contexts, {}, [&](size_t i, HloIndexers& indexers) {
 //     reports[i] = ComputeUtilization(*fusions[i], indexers);
 //   });
 //
-// Modules have to be verified before (hlo/verify/verifier.h), since threads do not wait for one another. Errors as
-// above.
+// Modules have to be verified before (hlo/verify/verifier.h), since threads do not wait for one
+// another. Errors as above.
 absl::Status AskInParallel(size_t count, absl::Span<mlir::MLIRContext* const> contexts,
                            const FusionOptions& options,
                            absl::FunctionRef<void(size_t i, HloIndexers& indexers)> ask);

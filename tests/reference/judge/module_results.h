@@ -1,4 +1,5 @@
-// What a module's entry computes, for tests that compare a module with one that is to compute the same.
+// What a module's entry computes, for tests that compare a module with one that is to compute the
+// same.
 #ifndef XLA_INDEXING_TESTS_REFERENCE_JUDGE_MODULE_RESULTS_H_
 #define XLA_INDEXING_TESTS_REFERENCE_JUDGE_MODULE_RESULTS_H_
 

@@ -1,6 +1,6 @@
-// A module in which something is done that a report advises computes what it did: on random modules, every element of
-// the result has the value that it has in the module as it was, and depends on no other elements of the parameters; on
-// fewer where indices are known.
+// A module in which something is done that a report advises computes what it did: on random
+// modules, every element of the result has the value that it has in the module as it was, and
+// depends on no other elements of the parameters; on fewer where indices are known.
 #include <cstdint>
 #include <cstdio>
 #include <map>

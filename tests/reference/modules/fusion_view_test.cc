@@ -3,8 +3,8 @@
 // The original is executed once. What a root of a view depends on is found by executing the
 // instructions of the set again, one after the other in the original, on operands whose elements
 // carry their sources. The maps are those of the view's computation; its runtime variables have the
-// values that the original's execution gave to what was copied. From the root of a view to each of its
-// instructions, what the root depends on is found in the same way.
+// values that the original's execution gave to what was copied. From the root of a view to each of
+// its instructions, what the root depends on is found in the same way.
 #include "xla_indexing/fusion/fusion_view.h"
 
 #include <cstddef>
@@ -148,7 +148,8 @@ std::string TextOf(const InstructionIndexing& entries) {
   return text;
 }
 
-// What the root of a computation depends on in one of its instructions, of which this is an execution.
+// What the root of a computation depends on in one of its instructions, of which this is an
+// execution.
 absl::StatusOr<Dependence> DependenceOn(const HloInstruction& read,
                                         const HloComputation& computation,
                                         const Execution& execution) {

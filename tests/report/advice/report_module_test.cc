@@ -181,7 +181,7 @@ ENTRY e { p = f32[64,64] parameter(0)
           r = f32[64,64] fusion(p, OTHER), kind=kLoop, calls=g
           ROOT t = (f32[64,64], f32[64,64]) tuple(k, r) })";
 
-// Of two readings of 16 KiB one is left.
+// One of two readings of 16 KiB is left.
 TEST_F(ReportModuleTest, TwoKernelsThatReadOneArrayCanBeOne) {
   const ModuleReport report = Of(absl::StrReplaceAll(kTwoReaders, {{"OTHER", "q"}}));
   const auto advice =

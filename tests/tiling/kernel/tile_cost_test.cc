@@ -201,15 +201,16 @@ TEST_F(TileCostTest, WorkIsCountedEachTimeItIsDone) {
   EXPECT_GE(pieces.transcendentals, 64.0 * 128 * (4 + 1));
 }
 
-// Rows of 128 in 4 steps: an exponential of each element for the sum and one for the result, and in each step one
-// for each row, which rescales its sum. Others: max, subtract, add, and subtract and divide for the result; in each
-// step a subtraction and a product for each row.
+// Rows of 128 in 4 steps: an exponential of each element for the sum and one for the result, and in
+// each step one for each row, which rescales its sum. Others: max, subtract, add, and subtract and
+// divide for the result; in each step a subtraction and a product for each row.
 TEST_F(TileCostTest, RescalingInOnePassIsWork) {
   const TileCost rows = Cost(Tiled(kSoftmaxText, 64, 128, 1, TiledLoops::kOnePass), {4, 128, 32});
   EXPECT_EQ(rows.transcendentals, 2.0 * 64 * 128 + 64 * 4);
   EXPECT_EQ(rows.other_operations, 5.0 * 64 * 128 + 2 * 64 * 4);
-  // 32 queries, 64 keys in 4 steps, 16 columns: each score is found, exponentiated and added up once; in each step
-  // the sums and the columns of the result are rescaled, and after them the result is divided, not the scores.
+  // 32 queries, 64 keys in 4 steps, 16 columns: each score is found, exponentiated and added up
+  // once; in each step the sums and the columns of the result are rescaled, and after them the
+  // result is divided, not the scores.
   const TileCost attention =
       Cost(Tiled(kAttentionText, 32, 64, 16, TiledLoops::kOnePass), {32, 16, 16, 16});
   EXPECT_EQ(attention.multiply_adds, 2.0 * 32 * 64 * 16);

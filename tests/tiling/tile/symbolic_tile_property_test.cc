@@ -195,8 +195,8 @@ void Check(const IndexingMap& map, const std::vector<int64_t>& dim_sizes,
           EXPECT_EQ(*tile->excess, static_cast<int64_t>(said.size() - read.elements.size()));
         }
       }
-      // For a tile that residues leave nothing of, being clipped makes no difference; where they leave out all
-      // that is beyond an interval, both are right.
+      // For a tile that residues leave nothing of, being clipped makes no difference; where they
+      // leave out all that is beyond an interval, both are right.
       const bool has_residues = llvm::any_of(map.constraints(), [](const Constraint& constraint) {
         return constraint.expr.getKind() == mlir::AffineExprKind::Mod;
       });
@@ -433,8 +433,9 @@ TEST(SymbolicTileProperty, ConditionsHoldForJustTheExactSizes) {
   EXPECT_LT(by_points, kMaps / 50);
 }
 
-// The sizes and strides that all full tiles have; nullopt if they are no boxes, or differ, or if there are none.
-// Digits are ((x + shift) floordiv low) mod count, with no mod where the count is 0, of x in [first, last].
+// The sizes and strides that all full tiles have; nullopt if they are no boxes, or differ, or if
+// there are none. Digits are ((x + shift) floordiv low) mod count, with no mod where the count is
+// 0, of x in [first, last].
 struct DigitOfOne {
   int64_t low;
   int64_t count;
@@ -474,8 +475,9 @@ std::optional<std::vector<std::pair<int64_t, int64_t>>> BoxOfTiles(
   return box;
 }
 
-// The law of Conditions(): where each digit of a variable is a result, its tiles are boxes just where they are
-// aligned. For all numbers of up to three digits, shifts and intervals that are small.
+// The law of Conditions(): where each digit of a variable is a result, its tiles are boxes just
+// where they are aligned. For all numbers of up to three digits, shifts and intervals that are
+// small.
 TEST(SymbolicTileProperty, TilesOfDigitsAreBoxesJustWhereConditionsSaySo) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   int64_t cases = 0;

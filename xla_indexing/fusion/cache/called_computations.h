@@ -101,8 +101,8 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
                     /*is_of_loop=*/false);
   }
 
-  // The maps to every instruction that the leaf of the root is computed from, by the instruction's position, which
-  // the entries have for the operand.
+  // The maps to every instruction that the leaf of the root is computed from, by the instruction's
+  // position, which the entries have for the operand.
   absl::StatusOr<TraversalResult> WalkToEach(const HloComputation& computation, int64_t leaf);
 
   // Options for an instruction that is met at this depth. Where the computations that it calls are

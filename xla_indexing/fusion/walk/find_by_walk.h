@@ -46,7 +46,8 @@ struct WalkStart {
   OperandLeaf from;    // the leaf that the entries name
   int depth;           // of calls, at which the computation is met
   int64_t max_steps;
-  // Whether the walk is Traversal::WalkToEach(); the operand of an entry is then the instruction's position.
+  // Whether the walk is Traversal::WalkToEach(); the operand of an entry is then the instruction's
+  // position.
   bool is_to_each = false;
 };
 

@@ -80,15 +80,15 @@ class Traversal {
   // Input to output: from leaves of the parameters to leaves of the root, under number 0.
   absl::Status WalkComputation(const HloComputation& computation, const CallFrame& frame,
                                const NumberedPaths& start, NumberedPaths* end);
-  // Output to input, to every instruction of the computation that is reached: the one at position p has the number
-  // n - 1 - p, n being how many there are.
+  // Output to input, to every instruction of the computation that is reached: the one at position p
+  // has the number n - 1 - p, n being how many there are.
   absl::Status WalkToEach(const HloComputation& computation, const CallFrame& frame,
                           const NumberedPaths& start, NumberedPaths* end);
-  // Does as WalkComputation() joint by joint (fusion/walk/joints.h). From those that the walk reaches last
-  // to those that it reaches first, each is walked from alone; where such a walk reaches a
-  // joint that is known, the maps of that joint take it to the end. The maps of a joint are united
-  // (map/union/unite_graphs.h) before they are used, so that a joint is left in as few maps
-  // as it has, and not in as many as there are ways there and on.
+  // Does as WalkComputation() joint by joint (fusion/walk/joints.h). From those that the walk
+  // reaches last to those that it reaches first, each is walked from alone; where such a walk
+  // reaches a joint that is known, the maps of that joint take it to the end. The maps of a joint
+  // are united (map/union/unite_graphs.h) before they are used, so that a joint is left in as few
+  // maps as it has, and not in as many as there are ways there and on.
   //
   // A joint's maps are never a whole array for want of steps or of a bound on maps: the walk is
   // stopped there, and what it has found is of no use.
@@ -192,8 +192,8 @@ class Traversal {
   // Takes all pending paths to the end of the computation at once.
   void FinishByReachability(const HloComputation& computation, const PendingPaths& pending,
                             NumberedPaths* end) const;
-  // The same where paths end at each instruction: all that those with pending paths are computed from is read
-  // whole.
+  // The same where paths end at each instruction: all that those with pending paths are computed
+  // from is read whole.
   void FinishAtEach(const HloComputation& computation, const PendingPaths& pending,
                     NumberedPaths* end) const;
 

@@ -39,8 +39,9 @@ const HloInstruction* MayTakeIn(const HloInstruction& movement);
 // That fusion takes it in.
 absl::StatusOr<std::unique_ptr<HloModule>> WithFolded(const HloInstruction& movement);
 
-// Whether two fusions of arrays of one size, the first of which comes earlier, can be one kernel with two results:
-// all that the later one reads is there when the earlier one is computed, and neither writes in place.
+// Whether two fusions of arrays of one size, the first of which comes earlier, can be one kernel
+// with two results: all that the later one reads is there when the earlier one is computed, and
+// neither writes in place.
 bool MayBeOneKernel(const HloInstruction& first, const HloInstruction& second);
 // They are one.
 absl::StatusOr<std::unique_ptr<HloModule>> WithOneKernel(const HloInstruction& first,

@@ -334,7 +334,8 @@ class Adviser {
     }
   }
 
-  // Kernels that read the same array, the largest arrays first: each with the next that may be one with it.
+  // Kernels that read the same array, the largest arrays first: each with the next that may be one
+  // with it.
   void AdviseJoining() {
     std::map<const HloInstruction*, std::vector<const KernelRow*>> readers;
     for (const KernelRow& row : report_.rows) {

@@ -14,9 +14,9 @@
 //   fold               a transpose or copy that one fusion alone reads, which reads its operand instead
 //   one kernel         two fusions that read one array become one with two results
 //
-// Each is by itself: two of them together may save less than their sum. What saves most time comes first, then
-// what saves most memory. Nothing is said of what saves less than a thousandth of the time, and of the bytes of
-// the arguments.
+// Each is by itself: two of them together may save less than their sum. What saves most time comes
+// first, then what saves most memory. Nothing is said of what saves less than a thousandth of the
+// time, and of the bytes of the arguments.
 //
 // Cost: a report for each change that is tried, at most kMaxTried of a kind, in which only what is another
 // kernel is analysed. Of modules of more than kMaxInstructionsForAdvice instructions there is none, and the

@@ -156,8 +156,9 @@ class Search {
   void TryAll();
   // Goes from a point to better neighbours until there are none.
   void Climb(Point point);
-  // Calls visit(neighbour) for one after another: those with one size larger, or several equal ones, or
-  // another loop; and those with one smaller, and another larger perhaps, for where the bytes are used up.
+  // Calls visit(neighbour) for one after another: those with one size larger, or several equal
+  // ones, or another loop; and those with one smaller, and another larger perhaps, for where the
+  // bytes are used up.
   void ForEachNeighbour(const Point& point, llvm::function_ref<void(Point)> visit) const;
   void ForEachExchange(const Point& point, llvm::function_ref<void(Point)> visit) const;
   // Goes to the next candidate of a dimension, or the one before; false where there is none.

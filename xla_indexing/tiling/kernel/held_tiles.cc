@@ -31,7 +31,8 @@ class HeldTiles {
   void FindSteps();
   void FindSources();
   void FindLastUses();
-  // The step of `region` during which `node` is computed; one past the last where that is not within it.
+  // The step of `region` during which `node` is computed; one past the last where that is not
+  // within it.
   size_t StepWithin(int node, int region) const;
   // The last step at which a node's tile is held, of its region.
   size_t EndOf(int node) const;
@@ -109,7 +110,8 @@ size_t HeldTiles::EndOf(int node) const {
   if (last == step_of_node_[node] || steps[last].is_region || steps[last].is_accumulation) {
     return last;
   }
-  // What is used last leaves its place to the result, but for products, which read it again and again.
+  // What is used last leaves its place to the result, but for products, which read it again and
+  // again.
   const int user = steps[last].index;
   const bool leaves = graph_.nodes()[user].array->work.multiply_adds == 0 &&
                       places_[user] == places_[node] && sources_[user] == user;

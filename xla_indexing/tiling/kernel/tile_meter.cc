@@ -221,8 +221,8 @@ TileMeter::Requests TileMeter::CountRequestsOf(const TileGraph& graph, const Til
   MappingBuilder builder(context);
   const llvm::SmallVector<AffineExpr, 4> places =
       PlacesOf({tile.sizes, order, options_.num_threads, width}, context, &builder);
-  // The tile indices, those of a box that has all domains, are loops: what is requested is the same, and no
-  // index is a digit of another number.
+  // The tile indices, those of a box that has all domains, are loops: what is requested is the
+  // same, and no index is a digit of another number.
   const TileGraph::Active active = graph.ActiveTiles(node);
   llvm::SmallVector<int64_t, 4> counts;
   for (const int dim : moving) counts.push_back(active.indices[dim].Size().value_or(0));
@@ -447,8 +447,8 @@ void TileMeter::AddExchanges(const TileGraph& graph, TileCost* cost) {
 
 namespace {
 
-// What keeps the accumulators of loops in one pass right: in each step exp(old - new) of each maximum and a product
-// for each element that it rescales, and after the loop the divisions.
+// What keeps the accumulators of loops in one pass right: in each step exp(old - new) of each
+// maximum and a product for each element that it rescales, and after the loop the divisions.
 void AddRescales(const TileGraph& graph, TileCost* cost) {
   const auto elements_of = [&](int node) {
     return static_cast<double>(MostOf(graph.NumElements(graph.nodes()[node])));

@@ -1,8 +1,8 @@
 // Measures what graphs of tiles cost (tiling/kernel/tile_cost.h), and remembers what it has counted: in a
 // search, most tiles of one tiling are tiles of others too.
 //
-// Mathematics. Each access of a node is a launch: the tile indices that move the tile are loops, and a thread
-// mapping leads from threads and loops to the elements
+// Mathematics. Each access of a node is a launch: the tile indices that move the tile are loops,
+// and a thread mapping leads from threads and loops to the elements
 //
 //   offset(k, rt) + p * stride       where the index k is in the domain, and the element within the bounds
 //

@@ -209,8 +209,8 @@ class SymbolicTile {
   absl::StatusOr<Decision> IsExact(llvm::ArrayRef<int64_t> sizes,
                                    int64_t max_steps = kDefaultSteps) const;
 
-  // The tile that all full tiles of these sizes are like, with the offsets of tile (0, 0, ..). Looks at no more
-  // points by default than there is time for in a millisecond.
+  // The tile that all full tiles of these sizes are like, with the offsets of tile (0, 0, ..).
+  // Looks at no more points by default than there is time for in a millisecond.
   static constexpr int64_t kFullTileSteps = 12000;
   absl::StatusOr<ConcreteTile> FullTile(llvm::ArrayRef<int64_t> sizes,
                                         int64_t max_steps = kFullTileSteps) const;

@@ -157,7 +157,8 @@ std::optional<std::vector<int64_t>> TileDigits::AlignedByLooking(int dim, int64_
   if (units.empty() || variable.modulus != 1) return sizes;
   const Interval& bounds = variable.bounds;
   if (units[0].low == 1 && variable.shift == 0 && bounds.has_lower() && bounds.lower() <= 0) {
-    // Tile 0 begins with a digit: the size is q of them, and q, which is less than all, does not divide all.
+    // Tile 0 begins with a digit: the size is q of them, and q, which is less than all, does not
+    // divide all.
     for (const TileUnit& unit : units) {
       if (unit.count > kMaxMultiplesSeen) return std::nullopt;
       for (int64_t q = 2; q < unit.count; ++q) {

@@ -23,9 +23,9 @@
 namespace xla_indexing::internal {
 namespace {
 
-// What is tried one by one: whether a clause holds for all sizes of a dimension; and where digits do not decide,
-// combinations of sizes, and points of all tiles of all of
-// them. Within a millisecond; where that is not enough, whoever has sizes asks for these (SymbolicTile::IsBox).
+// What is tried one by one: whether a clause holds for all sizes of a dimension; and where digits
+// do not decide, combinations of sizes, and points of all tiles of all of them. Within a
+// millisecond; where that is not enough, whoever has sizes asks for these (SymbolicTile::IsBox).
 constexpr int64_t kMaxSizesOfDim = 64;
 // So many sizes are still read.
 constexpr size_t kMaxSizesListed = 64;
@@ -117,8 +117,8 @@ class Writer {
   void HasAtLeast(const TileGroup& group, int64_t count, AlternativeBuilder* all) const;
   void UnitHasOneValue(int unit, AlternativeBuilder* all) const;
 
-  // False where there may be sizes besides those of the clause. With `all` it has also those for which expressions
-  // say other sizes of the tile than it has.
+  // False where there may be sizes besides those of the clause. With `all` it has also those for
+  // which expressions say other sizes of the tile than it has.
   bool AddAligned(int dim, bool all, Clauses* clauses) const;
   void AddProgression(const TileResult& result, Clauses* clauses) const;
   ClauseBuilder GoesOn(llvm::ArrayRef<TileGroup> lower, const TileGroup& group) const;
@@ -378,15 +378,15 @@ std::optional<TileSizeSet> Writer::ByPoints(const TilePart& part) const {
   return exact;
 }
 
-// Whether the tiles of a part are boxes just where those of each variable are aligned. It is so where each unit is
-// in one result, which has no other, and nothing is left out: then the tile of a variable is the product of what its
-// digits take, and
+// Whether the tiles of a part are boxes just where those of each variable are aligned. It is so
+// where each unit is in one result, which has no other, and nothing is left out: then the tile of a
+// variable is the product of what its digits take, and
 //
 //   an interval of numbers whose digits take all combinations of some values is aligned:
 //
-// where it has digits h - 1 and h above some place, it has all numbers between, so that the digits below that place
-// take all values; of the highest digit that changes it has neighbours. Where the highest digit has an end, tile 0
-// has neighbours of it, and so have all that are like tile 0.
+// where it has digits h - 1 and h above some place, it has all numbers between, so that the digits
+// below that place take all values; of the highest digit that changes it has neighbours. Where the
+// highest digit has an end, tile 0 has neighbours of it, and so have all that are like tile 0.
 bool Writer::DigitsDecide(const TilePart& part) const {
   if (!part.component.constraints.empty()) return false;
   const auto has_one_unit = [&](int i) {

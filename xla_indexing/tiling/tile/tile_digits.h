@@ -181,8 +181,8 @@ class TileDigits {
   bool IsAlignedByRule(int variable, int64_t size, UnitCounts* counts) const;
   bool IsAligned(int variable, int64_t size, UnitCounts* counts) const;
 
-  // Sizes of a dimension, up to `most`, for which its tiles are aligned though the rule does not say so, in
-  // ascending order; nullopt if there may be more than are looked at.
+  // Sizes of a dimension, up to `most`, for which its tiles are aligned though the rule does not
+  // say so, in ascending order; nullopt if there may be more than are looked at.
   std::optional<std::vector<int64_t>> AlignedByLooking(int dim, int64_t most) const;
 
   // Whether the units of a variable take as many values as NumValues says, which expressions and

@@ -50,8 +50,8 @@ void WriteProperty(absl::string_view name, const IndexProperty& property, JsonWr
   json->EndObject();
 }
 
-// Whether the instruction, or what it calls, has something that the question is about. Computations that call one
-// another again and again are looked into once.
+// Whether the instruction, or what it calls, has something that the question is about. Computations
+// that call one another again and again are looked into once.
 bool ComputesIndexed(const HloInstruction& instruction) {
   if (HasIndexStructure(instruction)) return true;
   absl::flat_hash_set<const HloComputation*> seen;

@@ -1,5 +1,6 @@
-// What `--query=tiling` says of a whole computation: the dimensions that can be cut, the conditions,
-// the graph of tiles at given sizes, and the sizes that take the least time within a budget of bytes.
+// What `--query=tiling` says of a whole computation: the dimensions that can be cut, the
+// conditions, the graph of tiles at given sizes, and the sizes that take the least time within a
+// budget of bytes.
 #ifndef XLA_INDEXING_TOOLS_ANSWERS_TILING_REPORT_H_
 #define XLA_INDEXING_TOOLS_ANSWERS_TILING_REPORT_H_
 

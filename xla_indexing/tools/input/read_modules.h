@@ -36,8 +36,8 @@ std::vector<ReadModule> ReadModules(SourceText source, bool verify = true);
 // needs it.
 std::unique_ptr<HloModule> ReadOnlyModule(const std::string& file, absl::string_view flag);
 
-// Writes the text of each module of the files, in their order. A file or a module that is bad, or has no text, is
-// reported, and the others go on. Returns the exit code: 1 where there was one.
+// Writes the text of each module of the files, in their order. A file or a module that is bad, or
+// has no text, is reported, and the others go on. Returns the exit code: 1 where there was one.
 int PrintEachModule(
     absl::Span<const std::string> files,
     absl::FunctionRef<absl::StatusOr<std::string>(const HloModule& module)> text_of);
