@@ -209,7 +209,8 @@ TEST_F(CommonMapsTest, ConversesAreThePointsTheOtherWayRound) {
   int64_t compared = 0;
   for (int i = 0; i < Cases(3000); ++i) {
     const IndexingMap map = SmallMap(random, &context_);
-    // For every value of the runtime variables; nothing where numbers on the way do not fit, or are too many.
+    // The pairs of points for every value of the runtime variables; nullopt if there are too many,
+    // or if a number does not fit.
     const auto pairs_of = [&](const IndexingMap& of, bool turned) {
       std::set<std::vector<PointList>> pairs;
       const absl::Status read =

@@ -134,6 +134,30 @@ ENTRY e { w = f32[1024,1024] parameter(0), metadata={op_name="w"}
   EXPECT_THAT(report.advice[0].text, HasSubstr("keep w with axis 0 last in memory: swap its axes"));
 }
 
+// A transpose is stated in a layout in which it would move nothing, and which XLA does not keep:
+// what it takes is not what another layout of `w` saves.
+TEST_F(ReportModuleTest, AnotherAxisSavesNothingElsewhere) {
+  int64_t traffic[2];
+  for (const bool is_stated : {false, true}) {
+    const ModuleReport report = Of(absl::StrReplaceAll(R"(HloModule m
+ENTRY e { w = f32[1024,1024]{1,0} parameter(0), metadata={op_name="w"}
+          big = f32[256,256]{1,0} parameter(1)
+          t = f32[1024,1024]{1,0} transpose(w), dimensions={1,0}
+          s = f32[1024,7]{1,0} slice(t), slice={[0:1024], [0:7]}
+          n = f32[1024,7]{1,0} negate(s)
+          b = f32[256,256]LAYOUT transpose(big), dimensions={1,0}
+          c = f32[256,256]LAYOUT custom-call(b), custom_call_target="f"
+          ROOT r = (f32[1024,7]{1,0}, f32[256,256]LAYOUT) tuple(n, c) })",
+                                                       {{"LAYOUT", is_stated ? "{0,1}" : "{1,0}"}}),
+                                   /*fuse=*/true);
+    const auto advice =
+        absl::c_find_if(report.advice, [](const Advice& one) { return one.kind == "other axis"; });
+    ASSERT_TRUE(advice != report.advice.end());
+    traffic[is_stated ? 1 : 0] = advice->traffic;
+  }
+  EXPECT_EQ(traffic[0], traffic[1]);
+}
+
 TEST_F(ReportModuleTest, WhatIsComputedAgainHasAKernelOfItsOwn) {
   const ModuleReport report = Of(R"(HloModule m
 s { a = f32[] parameter(0)

@@ -378,9 +378,13 @@ std::unique_ptr<HloModule> CopyInRowMajor(const HloModule& module) {
 
 }  // namespace
 
+std::unique_ptr<HloModule> WithoutUnassignedLayouts(const HloModule& module) {
+  return HasUnassignedLayouts(module) ? CopyInRowMajor(module) : nullptr;
+}
+
 absl::StatusOr<std::unique_ptr<HloModule>> FuseLikeXla(const HloModule& module) {
   if (absl::Status status = VerifyModule(module); !status.ok()) return status;
-  if (HasUnassignedLayouts(module)) return FuseLikeXla(*CopyInRowMajor(module));
+  if (const auto in_row_major = WithoutUnassignedLayouts(module)) return FuseLikeXla(*in_row_major);
   std::unique_ptr<HloModule> copy = EmptyCopyOf(module);
   const InlinedCalls inlined(module);
   const Uses uses(module, inlined);

@@ -40,6 +40,10 @@ namespace xla_indexing {
 
 absl::StatusOr<std::unique_ptr<HloModule>> FuseLikeXla(const HloModule& module);
 
+// What FuseLikeXla begins with where it does not keep the layouts that a module states, since XLA
+// assigns its own: the module in row-major ones; null where it keeps them.
+std::unique_ptr<HloModule> WithoutUnassignedLayouts(const HloModule& module);
+
 // Whether some instruction is a fusion.
 bool HasFusions(const HloModule& module);
 

@@ -247,9 +247,14 @@ class Adviser {
     }
   }
 
-  // Arguments of which kernels of the entry read along another axis than the minor one.
+  // Arguments of which kernels of the entry read along another axis than the minor one. Layouts
+  // that FuseLikeXla does not keep are gone before one is changed: with that one it would keep
+  // them, and what they save would be taken for what the change saves.
   void AdviseAxes() {
-    const HloComputation& entry = *module_.entry_computation();
+    const std::unique_ptr<HloModule> in_row_major =
+        how_.fuse ? WithoutUnassignedLayouts(module_) : nullptr;
+    const HloComputation& entry =
+        *(in_row_major == nullptr ? module_ : *in_row_major).entry_computation();
     std::map<std::pair<int64_t, int64_t>, int64_t> wasted;  // by parameter and dimension
     for (const KernelRow& row : report_.rows) {
       if (row.instruction->parent() != ready().entry_computation()) continue;

@@ -233,7 +233,7 @@ struct TileRegion {
   // The leaves of the contraction that a contraction loop accumulates; of several contractions where
   // they run in one pass, those before others that need them.
   std::vector<int> accumulators;
-  // Of a loop in one pass; accumulators that are not mentioned need nothing.
+  // For a loop in one pass; accumulators that are not mentioned need nothing.
   std::vector<TileRescale> rescales;
 
   // What happens, in order: a node is computed, or a region within this one runs, or an accumulator

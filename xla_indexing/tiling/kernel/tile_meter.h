@@ -54,7 +54,7 @@ class TileMeter {
   Order OrderOfAccess(const TileGraph& graph, const TileNode& node) const;
   // The fewest sectors that the bytes of a node's tiles are in.
   int64_t FewestSectors(const TileGraph& graph, const TileAccess& access) const;
-  // Of all programs.
+  // The requests of all programs together.
   Requests RequestsOf(const TileGraph& graph, const TileNode& node);
   Requests CountRequestsOf(const TileGraph& graph, const TileNode& node, llvm::ArrayRef<int> moving,
                            const Order& order) const;
