@@ -296,6 +296,14 @@ TEST_F(SymbolicTileTest, TheTileOfResiduesThatRuntimeValuesDecideIsNotExact) {
       {4}));
 }
 
+TEST_F(SymbolicTileTest, AResultOfRuntimeValuesAloneIsOnePointWhateverTheirInterval) {
+  const SymbolicTile tile =
+      Tile("(d0){rt0} -> (d0, rt0 mod 2, rt0 floordiv 3), domain: d0 in [0, 7], rt0 in [0, inf]");
+  EXPECT_TRUE(IsExact(tile, {4}));
+  EXPECT_EQ(Text(tile.FullTile({4})), "0 size 4, [0, 1] size 1, [0, inf] size 1; exact");
+  EXPECT_EQ(Text(tile.TileAt({4}, {1})), "4 size 4, [0, 1] size 1, [0, inf] size 1; exact");
+}
+
 TEST_F(SymbolicTileTest, TheTileOfAnOverApproximateMapIsABoxThatIsNotExact) {
   const SymbolicTile tile = OfRoot(R"(
     ENTRY e {

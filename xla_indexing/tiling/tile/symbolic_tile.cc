@@ -73,6 +73,14 @@ class ElementCount {
   Int128 read_ = 1;
 };
 
+// The tile of a part that has one point at given values of the runtime variables, at all of these.
+void SayOnePoint(const TilePart& part, ConcreteTile* tile) {
+  ExprSimplifier simplifier(part.map.context(), {}, part.map.SymbolBounds());
+  for (const auto [own, i] : llvm::enumerate(part.component.results)) {
+    tile->ranges[i] = {simplifier.Range(part.map.results()[own]), 1, 1};
+  }
+}
+
 // What constraints say of variables alone is not an edge of the domain but of the variables.
 IndexingMap WithNarrowedIntervals(IndexingMap map) {
   if (!map.constraints().empty()) map.Simplify({.keep_variables = true});
@@ -474,6 +482,10 @@ absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> aske
   ElementCount count(tile.is_exact);
   for (const TilePart& part : TilePartsOf(map_)) {
     const llvm::ArrayRef<int> results = part.component.results;
+    if (HasOnePoint(part) && !map_.IsKnownEmpty()) {
+      SayOnePoint(part, &tile);
+      continue;
+    }
     if (IsBoxByDigits(part, *digits_, counts)) {
       SayByDigits(results, starts, counts, &tile);
       count.Add(tile.ranges, results);
@@ -573,6 +585,10 @@ absl::StatusOr<ConcreteTile> SymbolicTile::TileAt(llvm::ArrayRef<int64_t> sizes,
   ElementCount count(tile.is_exact);
   for (const TilePart& part : TilePartsOf(map_)) {
     const llvm::ArrayRef<int> results = part.component.results;
+    if (HasOnePoint(part)) {
+      SayOnePoint(part, &tile);
+      continue;
+    }
     const bool part_is_cut =
         llvm::any_of(part.component.constraints, [&](int i) { return is_cut[i]; });
     if (!part_is_cut && IsBoxByDigits(part, *digits_, counts)) {
