@@ -247,7 +247,7 @@ class ParallelIndexer {
     thread.kinds.emplace(hashed, &made);
     Make(thread, &made);
     const auto may_be_shared = [&](const absl::StatusOr<SharedIndexing>& entries) {
-      return entries.ok() && (*entries == nullptr || AreOfKind(instruction, **entries, {}));
+      return entries.ok() && (*entries == nullptr || AreOfKind(instruction, **entries));
     };
     made.is_of_kind = may_be_shared(made.output_to_input) && may_be_shared(made.input_to_output);
     made.is_of_first_only.store(!made.is_of_kind, std::memory_order_relaxed);

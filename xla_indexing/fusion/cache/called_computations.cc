@@ -88,7 +88,6 @@ CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionO
       times_forgotten_(shared->times_forgotten()),
       loop_options_(options),
       tightest_(options.indexing.exact),
-      kinds_(context),
       passed_values_(context),
       answers_(shared, &passed_values_),
       call_trees_(options) {
@@ -145,7 +144,6 @@ void CalledComputations::ForgetOwn() {
   answers_.Forget();
   passed_values_.Forget();
   known_callers_.clear();
-  decided_.clear();
   are_reads_decided_.clear();
   loops_.clear();
   kinds_.Forget();
@@ -338,14 +336,15 @@ absl::StatusOr<SharedIndexing> CalledComputations::ReadByAllOf(const HloInstruct
   if (HasKind(instruction.opcode()) && instruction.shape().LeafCount() <= kFewLeaves &&
       !MayDecideReads(instruction)) {
     const bool exact = options_.indexing.exact || tightest_;
-    KnownKinds::Form form = FormOf(Direction::kOutputToInput, exact, /*simplified=*/false);
-    form.from_all_elements = true;
-    return kinds_.Find(instruction, form, [&]() -> absl::StatusOr<InstructionIndexing> {
-      const absl::StatusOr<SharedIndexing> entries =
-          EntriesOfKind(instruction, Direction::kOutputToInput, exact, /*simplified=*/false);
-      if (!entries.ok()) return entries.status();
-      return from_all(**entries);
-    });
+    return EntriesOfKind(
+        instruction,
+        {.direction = Direction::kOutputToInput, .exact = exact, .from_all_elements = true},
+        [&]() -> absl::StatusOr<InstructionIndexing> {
+          const absl::StatusOr<SharedIndexing> entries =
+              EntriesOfKind(instruction, {.direction = Direction::kOutputToInput, .exact = exact});
+          if (!entries.ok()) return entries.status();
+          return from_all(**entries);
+        });
   }
   absl::StatusOr<InstructionIndexing> entries =
       EntriesOf(instruction, Direction::kOutputToInput, {0, leaf}, depth);
@@ -409,30 +408,25 @@ bool CalledComputations::MayDecideReads(const HloInstruction& instruction) {
 }
 
 absl::StatusOr<SharedIndexing> CalledComputations::EntriesOfKind(const HloInstruction& instruction,
-                                                                 Direction direction, bool exact,
-                                                                 bool simplified) {
-  const auto make = [&] {
+                                                                 const KnownKinds::Form& form,
+                                                                 MakeEntries make) {
+  InstructionKind kind = MayDecideReads(instruction) ? InstructionKind() : KindOf(instruction);
+  const bool is_own = kind.empty();
+  if (is_own) kind = OwnKind(instruction);
+  return kinds_.Find(std::move(kind), form, make, [&](const InstructionIndexing& entries) {
+    return is_own || AreOfKind(instruction, entries);
+  });
+}
+
+absl::StatusOr<SharedIndexing> CalledComputations::EntriesOfKind(const HloInstruction& instruction,
+                                                                 const KnownKinds::Form& form) {
+  return EntriesOfKind(instruction, form, [&] {
     IndexingOptions options = options_.indexing;
     options.origins = Origins();
-    options.exact = exact;
-    return ComputeIndexing(instruction, direction, context_, options, /*from=*/std::nullopt,
-                           simplified ? OneValued::kValues : OneValued::kVariables);
-  };
-  if (!MayDecideReads(instruction)) {
-    return kinds_.Find(instruction, FormOf(direction, exact, simplified), make);
-  }
-  const std::tuple key(&instruction, direction, exact, simplified);
-  if (const auto known = decided_.find(key); known != decided_.end()) return known->second;
-  absl::StatusOr<InstructionIndexing> entries = make();
-  if (!entries.ok()) return entries.status();
-  if (simplified) Simplify(&*entries);
-  auto shared = std::make_shared<const InstructionIndexing>(*std::move(entries));
-  // What was left undone for want of steps is not kept.
-  if (!QuestionBudget::IsSpent()) {
-    shared_.CountMaps(*shared);
-    decided_.emplace(key, shared);
-  }
-  return shared;
+    options.exact = form.exact;
+    return ComputeIndexing(instruction, form.direction, context_, options, /*from=*/std::nullopt,
+                           form.simplified ? OneValued::kValues : OneValued::kVariables);
+  });
 }
 
 absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstruction& instruction,
@@ -441,8 +435,7 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
   if (HasKind(instruction.opcode()) && HasLeaf(instruction, direction, from) &&
       instruction.shape().LeafCount() <= kFewLeaves && instruction.operand_count() <= kFewLeaves) {
     const absl::StatusOr<SharedIndexing> all =
-        EntriesOfKind(instruction, direction, options_.indexing.exact || tightest_,
-                      /*simplified=*/false);
+        EntriesOfKind(instruction, {direction, options_.indexing.exact || tightest_});
     if (!all.ok()) return all.status();
     return StartingAt(**all, direction, from);
   }
@@ -511,8 +504,9 @@ absl::StatusOr<SharedIndexing> CalledComputations::AllEntriesOf(const HloInstruc
                                                                 Direction direction,
                                                                 bool simplified) {
   const bool backward = direction == Direction::kOutputToInput;
+  const KnownKinds::Form form = {direction, options_.indexing.exact, simplified};
   if (!AreNeededFor(instruction)) {
-    return EntriesOfKind(instruction, direction, options_.indexing.exact, simplified);
+    return EntriesOfKind(instruction, form);
   }
   const auto make = [&]() -> absl::StatusOr<InstructionIndexing> {
     std::vector<OperandLeaf> leaves;
@@ -533,16 +527,15 @@ absl::StatusOr<SharedIndexing> CalledComputations::AllEntriesOf(const HloInstruc
     return entries;
   };
   const HloComputation* called = instruction.inlined_computation();
-  NamedKind kind;
+  InstructionKind kind;
   if (called != nullptr) {
     const SharedAnswers::Content& content = answers_.ContentOf(*called);
     // Where nothing is bound, nothing is read from outside to be folded.
     if (!content.may_bind) kind = KindOfCall(instruction, content.number);
   }
-  return kinds_.Find(instruction, FormOf(direction, options_.indexing.exact, simplified),
-                     std::move(kind), make, [&](const InstructionIndexing& entries) {
-                       return shared_.AreSharedUpToNames(entries, *called);
-                     });
+  return kinds_.Find(std::move(kind), form, make, [&](const InstructionIndexing& entries) {
+    return AreOfKind(instruction, entries) && shared_.AreSharedUpToNames(entries, *called);
+  });
 }
 
 Interval CalledComputations::DevicesOf(const HloComputation& computation) {

@@ -195,12 +195,12 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   absl::StatusOr<std::vector<OperandLeaf>> FindReadWholly(
       const HloComputation& computation, absl::Span<const int64_t> output_leaves,
       llvm::function_ref<bool(OperandLeaf)> is_wanted, int depth);
-  KnownKinds::Form FormOf(Direction direction, bool exact, bool simplified) const {
-    return {direction, exact, options_.indexing.fold_runtime_variables, simplified};
-  }
   // All entries of an instruction that has a kind, or looks into no computation.
   absl::StatusOr<SharedIndexing> EntriesOfKind(const HloInstruction& instruction,
-                                               Direction direction, bool exact, bool simplified);
+                                               const KnownKinds::Form& form);
+  // The same, where they are not kept, as `make` makes them.
+  absl::StatusOr<SharedIndexing> EntriesOfKind(const HloInstruction& instruction,
+                                               const KnownKinds::Form& form, MakeEntries make);
   // The entries of one leaf of a while or scan that is met at this depth, which equal loops share.
   absl::StatusOr<InstructionIndexing> EntriesOfLoop(const HloInstruction& loop, Direction direction,
                                                     OperandLeaf from, int depth);
@@ -229,10 +229,6 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   int64_t steps_before_ = 0;
   int64_t budget_ = 0;
   absl::flat_hash_map<InstructionKey, InstructionIndexing> known_callers_;
-  // The entries of instructions whose reads are decided by values, which kinds do not say; the flags are those of
-  // EntriesOfKind().
-  absl::flat_hash_map<std::tuple<const HloInstruction*, Direction, bool, bool>, SharedIndexing>
-      decided_;
   absl::flat_hash_map<const HloInstruction*, bool> are_reads_decided_;
   absl::flat_hash_map<std::tuple<const HloInstruction*, Direction, int, bool>,
                       std::unique_ptr<LoopMemo>>

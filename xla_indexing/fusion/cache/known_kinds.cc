@@ -39,52 +39,31 @@ void Simplify(InstructionIndexing* entries) {
 
 void KnownKinds::Forget() {
   kinds_.clear();
-  finder_.Clear();
   kept_maps_ = 0;
 }
 
-void KnownKinds::AddForm(const Form& form, NamedKind* kind) {
-  if (IsOff(Engine::kKnownKinds)) *kind = {};
-  if (kind->kind.empty()) return;
-  kind->kind.push_back((form.direction == Direction::kInputToOutput ? 1 : 0) |
-                       (form.exact ? 2 : 0) | (form.fold_runtime_variables ? 4 : 0) |
-                       (form.simplified ? 8 : 0) | (form.from_all_elements ? 16 : 0));
-  if (!QuestionBudget::IsSpent()) return;
-  // Less may be known of operands than there is to know.
-  Forget();
-  *kind = {};
-}
-
 absl::StatusOr<SharedIndexing> KnownKinds::Find(
-    const HloInstruction& instruction, const Form& form,
-    llvm::function_ref<absl::StatusOr<InstructionIndexing>()> make) {
-  if (IsFull()) Forget();
-  return Find(instruction, form, finder_.Find(instruction, form.fold_runtime_variables), make);
-}
-
-absl::StatusOr<SharedIndexing> KnownKinds::Find(
-    const HloInstruction& instruction, const Form& form, NamedKind kind,
+    InstructionKind kind, const Form& form,
     llvm::function_ref<absl::StatusOr<InstructionIndexing>()> make,
     llvm::function_ref<bool(const InstructionIndexing&)> are_of_kind) {
-  AddForm(form, &kind);
-  if (!kind.kind.empty()) {
-    const auto known = kinds_.find(absl::Span<const uint64_t>(kind.kind));
-    if (known != kinds_.end()) {
-      const OfKind& first = known->second;
-      if (first.names == kind.names) return first.entries;
-      return Share(WithNames(*first.entries, first.names, kind.names));
-    }
+  if (IsOff(Engine::kKnownKinds)) kind.clear();
+  const bool has_kind = !kind.empty();
+  if (has_kind) {
+    kind.push_back((form.direction == Direction::kInputToOutput ? 1 : 0) | (form.exact ? 2 : 0) |
+                   (form.simplified ? 4 : 0) | (form.from_all_elements ? 8 : 0));
+    const auto known = kinds_.find(absl::Span<const uint64_t>(kind));
+    if (known != kinds_.end()) return known->second;
   }
   absl::StatusOr<InstructionIndexing> made = make();
   if (!made.ok()) return made.status();
-  const bool is_of_kind = !kind.kind.empty() && AreOfKind(instruction, *made, kind) &&
-                          (!are_of_kind || are_of_kind(*made));
+  // What was left undone for want of steps is not kept.
+  const bool is_kept = has_kind && are_of_kind(*made) && !QuestionBudget::IsSpent();
   if (form.simplified) Simplify(&*made);
   SharedIndexing entries = Share(*std::move(made));
-  if (is_of_kind && !QuestionBudget::IsSpent()) {
+  if (is_kept && !QuestionBudget::IsSpent()) {
+    if (kept_maps_ + kinds_.size() > kMaxKept) Forget();
     for (const IndexingEntry& entry : *entries) kept_maps_ += entry.indexing.size();
-    kinds_.try_emplace(std::move(kind.kind), std::move(kind.names), entries);
-    if (IsFull()) Forget();
+    kinds_.emplace(std::move(kind), entries);
   }
   return entries;
 }
