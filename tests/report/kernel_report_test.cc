@@ -204,14 +204,29 @@ TEST_F(KernelReportTest, KernelsOfALoopRunAsOftenAsTheLoop) {
                                                              {"parameter(1)", "parameter(0)"},
                                                              {"CONFIG", ""}}));
   // The kernel `w` of the body and the loop of that name.
-  EXPECT_THAT(Names(report), ::testing::UnorderedElementsAre("r", "next", "w", "w"));
+  EXPECT_THAT(Names(report), ::testing::UnorderedElementsAre("next", "w", "w"));
   for (const KernelRow& row : report.rows) {
-    // The condition is asked once more than the body runs.
     const bool is_loop = row.instruction->opcode() == HloOpcode::kWhile;
-    EXPECT_EQ(row.runs, Interval::Point(is_loop ? 1 : row.instruction->name() == "r" ? 8 : 7));
+    EXPECT_EQ(row.runs, Interval::Point(is_loop ? 1 : 7));
   }
-  // 7 negations of 256 bytes, 7 additions of two numbers, 8 comparisons of two.
-  EXPECT_EQ(report.totals.bytes_read, Interval::Point(7 * 256 + 7 * 8 + 8 * 8));
+  // 7 negations of 256 bytes, 7 additions of two numbers. XLA does not ask the condition.
+  EXPECT_EQ(report.totals.bytes_read, Interval::Point(7 * 256 + 7 * 8));
+}
+
+TEST_F(KernelReportTest, TheConditionOfALoopThatXlaCouldNotCountIsAskedOnceMore) {
+  const std::string scheduled =
+      absl::StrReplaceAll(kLoop, {{"HloModule m", "HloModule m, is_scheduled=true"},
+                                  {"LIMIT", "7"},
+                                  {"BEGIN", "constant(0)"},
+                                  {"parameter(1)", "parameter(0)"}});
+  for (const bool is_counted : {false, true}) {
+    const ModuleReport report = Of(absl::StrReplaceAll(
+        scheduled,
+        {{"CONFIG", is_counted ? R"(, backend_config={"known_trip_count":{"n":"7"}})" : ""}}));
+    // 8 comparisons of two numbers.
+    EXPECT_EQ(report.totals.bytes_read,
+              Interval::Point(7 * 256 + 7 * 8 + (is_counted ? 0 : 8 * 8)));
+  }
 }
 
 TEST_F(KernelReportTest, RunsThatAreNotKnownAreSaidAndNotCounted) {
@@ -341,9 +356,9 @@ ENTRY e { z = s32[] constant(0)
   const KernelAnalysis& outer = report.AnalysisOf(report.rows[0]);
   const KernelAnalysis& within = report.AnalysisOf(report.rows[1]);
   EXPECT_EQ(report.rows[1].runs, Interval::Point(3));
-  EXPECT_EQ(within.loop->kernel_runs, Interval::Point(7 + 7 + 8));
-  // `more` three times, and `again` four times.
-  EXPECT_EQ(outer.loop->kernel_runs, Interval::Point(3 * (7 + 7 + 8) + 3 + 4));
+  EXPECT_EQ(within.loop->kernel_runs, Interval::Point(7 + 7));
+  // `more` three times.
+  EXPECT_EQ(outer.loop->kernel_runs, Interval::Point(3 * (7 + 7) + 3));
 }
 
 TEST_F(KernelReportTest, KernelsThatDifferInNamesOnlyAreAnalysedOnce) {
@@ -624,7 +639,7 @@ ENTRY e { a = f32[800] parameter(0)
 }
 
 // 64 Mi floats do not fit into a cache: 512 MiB from memory at 3.35 TB/s. 1 Mi floats are 8 MiB from memory,
-// which is slower than 8 MiB from the cache.
+// which is slower than 8 MiB from the cache. A kernel on a GPU takes 1 us to start.
 TEST_F(KernelReportTest, TakesAsLongAsMemoryDoes) {
   const auto time = [&](int64_t elements, const char* machine) {
     const std::string shape = absl::StrCat("f32[", elements, "]");
@@ -633,10 +648,10 @@ TEST_F(KernelReportTest, TakesAsLongAsMemoryDoes) {
               ReportOptions::For(*FindMachine(machine)))
         .totals.microseconds;
   };
-  EXPECT_THAT(time(1 << 26, "h100"), DoubleNear((512 << 20) / 3.35e6, 1e-6));
-  EXPECT_THAT(time(1 << 20, "h100"), DoubleNear((8 << 20) / 3.35e6, 1e-6));
+  EXPECT_THAT(time(1 << 26, "h100"), DoubleNear(1 + (512 << 20) / 3.35e6, 1e-6));
+  EXPECT_THAT(time(1 << 20, "h100"), DoubleNear(1 + (8 << 20) / 3.35e6, 1e-6));
   EXPECT_THAT(time(1 << 26, "cpu"), DoubleNear((512 << 20) / 0.4608e6, 1e-6));
-  EXPECT_THAT(time(1 << 26, "mi300x"), DoubleNear((512 << 20) / 5.3e6, 1e-6));
+  EXPECT_THAT(time(1 << 26, "mi300x"), DoubleNear(1 + (512 << 20) / 5.3e6, 1e-6));
 }
 
 // Lanes down columns of f32[2048,1024] take a sector each: 8 times 8 MiB, and 8 MiB are written. The 8 MiB fit
@@ -648,10 +663,10 @@ TEST_F(KernelReportTest, WhatFitsIntoTheCacheComesFromMemoryOnce) {
   };
   const ModuleReport small = report_of(2048);
   ASSERT_EQ(small.AnalysisOf(small.rows[0]).bytes_moved, Interval::Point(int64_t{72} << 20));
-  EXPECT_THAT(small.totals.microseconds, DoubleNear((72 << 20) / 9.4e6, 1e-6));
+  EXPECT_THAT(small.totals.microseconds, DoubleNear(1 + (72 << 20) / 9.4e6, 1e-6));
   // 128 MiB do not.
   const ModuleReport large = report_of(int64_t{32} << 10);
-  EXPECT_THAT(large.totals.microseconds, DoubleNear(9 * (128.0 * (1 << 20)) / 3.35e6, 1e-6));
+  EXPECT_THAT(large.totals.microseconds, DoubleNear(1 + 9 * (128.0 * (1 << 20)) / 3.35e6, 1e-6));
 }
 
 // 2 * 4096^3 operations at 989.4 or 494.7 e12 a second, and a convolution of 64 * 56 * 56 * 256 results of
@@ -663,8 +678,8 @@ TEST_F(KernelReportTest, ProductsTakeAsLongAsTheirFlops) {
         "  ROOT d = T[4096,4096] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }",
         {{"T[", absl::StrCat(type, "[")}}));
   };
-  EXPECT_THAT(report_of("bf16").totals.microseconds, DoubleNear(137438953472 / 989.4e6, 1e-6));
-  EXPECT_THAT(report_of("f32").totals.microseconds, DoubleNear(137438953472 / 494.7e6, 1e-6));
+  EXPECT_THAT(report_of("bf16").totals.microseconds, DoubleNear(1 + 137438953472 / 989.4e6, 1e-6));
+  EXPECT_THAT(report_of("f32").totals.microseconds, DoubleNear(1 + 137438953472 / 494.7e6, 1e-6));
   // 96 MiB, each once: the sectors are not known.
   EXPECT_EQ(report_of("bf16").totals.traffic, int64_t{96} << 20);
   EXPECT_THAT(ReportText(report_of("bf16")),
@@ -797,9 +812,9 @@ TEST_F(KernelReportTest, EqualKernelsAreOneGroup) {
   ASSERT_EQ(report.by_source.size(), 2u);
   EXPECT_EQ(report.by_source[0].name, "net.py:64");
   EXPECT_EQ(report.by_source[0].totals.kernels, 3);
-  // 3 * 512 of 2560 bytes.
+  // Three of four kernels, each of which takes about as long as it takes to start it.
   EXPECT_THAT(ReportText(report),
-              HasSubstr("60.0%       1.5 KiB          0 B    100%       3  loop"));
+              HasSubstr("75.0%       1.5 KiB          0 B    100%       3  loop"));
   EXPECT_THAT(ReportText(report),
               HasSubstr("e/a x3\n    net.py:64  jit(f)/Net/block_*/mlp/neg, and 1 "));
   ExpectReportAddsUp(report);

@@ -20,7 +20,8 @@
 //   runs            how often it runs in a run of the module
 //   traffic         the least bytes moved; where sectors are not known, bytes read and written
 //   flops           multiplications and additions of the dots and convolutions inside, or of a library's
-//   microseconds    the time that a machine takes at least for these (gpu/machine/machine.h)
+//   microseconds    the time that a machine takes at least for these, and to start the kernel
+//                   (gpu/machine/machine.h)
 //
 // Sectors of kernels that are not made by an emitter (library calls, dots outside of fusions,
 // communication, sorts) are not known: they have none, and `not_known` says why; in totals they have

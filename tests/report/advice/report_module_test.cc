@@ -104,15 +104,15 @@ ENTRY e { p = f32[16,256] parameter(0)
   EXPECT_EQ(report.analyses[0].bytes_read, Interval::Point(1024 + 4));
 }
 
-// Every other row of 32 rows of 64 floats is gathered: 4 KiB.
+// Every other row of 32768 rows of 64 floats is gathered: 128 KiB of indices are not read.
 TEST_F(ReportModuleTest, AGatherOfKnownIndicesIsASlice) {
   const ModuleReport report = Of(R"(HloModule m
-ENTRY e { p = f32[64,64] parameter(0)
-          i = s32[32] iota(), iota_dimension=0
+ENTRY e { p = f32[65536,64] parameter(0)
+          i = s32[32768] iota(), iota_dimension=0
           two = s32[] constant(2)
-          twos = s32[32] broadcast(two), dimensions={}
-          at = s32[32] multiply(i, twos)
-          ROOT g = f32[32,64] gather(p, at), offset_dims={1}, collapsed_slice_dims={0},
+          twos = s32[32768] broadcast(two), dimensions={}
+          at = s32[32768] multiply(i, twos)
+          ROOT g = f32[32768,64] gather(p, at), offset_dims={1}, collapsed_slice_dims={0},
             start_index_map={0}, index_vector_dim=1, slice_sizes={1,64},
             metadata={op_name="jit(f)/gather" source_file="f.py" source_line=7} })");
   ASSERT_FALSE(report.advice.empty());
@@ -158,18 +158,19 @@ ENTRY e { w = f32[1024,1024]{1,0} parameter(0), metadata={op_name="w"}
   EXPECT_EQ(traffic[0], traffic[1]);
 }
 
+// A kernel more takes 1 us; 512 sums of each row, each for 512 elements, take longer.
 TEST_F(ReportModuleTest, WhatIsComputedAgainHasAKernelOfItsOwn) {
   const ModuleReport report = Of(R"(HloModule m
 s { a = f32[] parameter(0)
     b = f32[] parameter(1)
     ROOT c = f32[] add(a, b) }
-f { p = f32[64,64] parameter(0)
+f { p = f32[512,512] parameter(0)
     z = f32[] constant(0)
-    r = f32[64] reduce(p, z), dimensions={1}, to_apply=s
-    b = f32[64,64] broadcast(r), dimensions={0}
-    ROOT d = f32[64,64] divide(p, b) }
-ENTRY e { p = f32[64,64] parameter(0)
-          ROOT k = f32[64,64] fusion(p), kind=kLoop, calls=f })");
+    r = f32[512] reduce(p, z), dimensions={1}, to_apply=s
+    b = f32[512,512] broadcast(r), dimensions={0}
+    ROOT d = f32[512,512] divide(p, b) }
+ENTRY e { p = f32[512,512] parameter(0)
+          ROOT k = f32[512,512] fusion(p), kind=kLoop, calls=f })");
   ASSERT_FALSE(report.advice.empty());
   EXPECT_EQ(report.advice[0].kind, "own kernel");
   EXPECT_THAT(report.advice[0].text, HasSubstr("compute the reduce r of k before"));

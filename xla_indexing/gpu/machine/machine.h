@@ -5,8 +5,8 @@
 // `memory_bandwidth`, bytes that warps ask for at `cache_bandwidth`, multiplications and additions of
 // products at the peak of their type, transcendental and other operations at the rates of the units that
 // compute them, and bytes of shared memory. All but the bytes from memory are shared by the cores: with
-// `programs` that are not a multiple of the cores, some cores are idle in the end. What starts a kernel,
-// and what no kernel reaches of the peak, is not in it.
+// `programs` that are not a multiple of the cores, some cores are idle in the end. What it takes to start
+// a kernel is `launch_microseconds`, which is not in it, nor is what no kernel reaches of the peak.
 //
 // Example: FindMachine("h100")->TimeOf({.memory_bytes = 3.35e6}) is 1 microsecond, bound by memory.
 #ifndef XLA_INDEXING_GPU_MACHINE_MACHINE_H_
@@ -71,6 +71,7 @@ struct Machine {
   // What a core has; a CPU its second cache for both.
   int64_t register_bytes = 0;
   int64_t shared_bytes = 0;
+  double launch_microseconds = 0;  // to start a kernel
 
   KernelTime TimeOf(const KernelWork& work) const;
   // The bytes that come from memory where `moved` bytes are asked for of an array: an array that fits

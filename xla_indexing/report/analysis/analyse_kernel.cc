@@ -358,7 +358,8 @@ void KernelAnalyser::CountWork(const HloInstruction& kernel, const FusionView& v
         SaturatedSum(LeastOf(analysis->bytes_read), LeastOf(analysis->bytes_written));
     work.memory_bytes = static_cast<double>(analysis->traffic);
   }
-  analysis->microseconds = options_.machine->TimeOf(work).microseconds;
+  const Machine& machine = *options_.machine;
+  analysis->microseconds = machine.launch_microseconds + machine.TimeOf(work).microseconds;
 }
 
 void KernelAnalyser::CountIteration(const HloInstruction& loop, KernelAnalysis* analysis) {

@@ -136,12 +136,15 @@ class Reporter {
     const Machine& machine = *options_.machine;
     report_.platform = found.platform;
     report_.about.push_back(found.PlatformText());
-    report_.about.push_back(
-        absl::StrCat("modelled for ", machine.name, " (", machine.description,
-                     "): ", machine.is_cpu ? "accesses of " : "memory as on a GPU with warps of ",
-                     options_.memory.warp_size,
-                     machine.is_cpu ? " neighbouring elements, lines of " : ", sectors of ",
-                     options_.memory.sector_bytes, " bytes; times at its peaks"));
+    report_.about.push_back(absl::StrCat(
+        "modelled for ", machine.name, " (", machine.description,
+        "): ", machine.is_cpu ? "accesses of " : "memory as on a GPU with warps of ",
+        options_.memory.warp_size,
+        machine.is_cpu ? " neighbouring elements, lines of " : ", sectors of ",
+        options_.memory.sector_bytes, " bytes; times at its peaks",
+        machine.launch_microseconds > 0
+            ? absl::StrCat(", and ", machine.launch_microseconds, " us to start a kernel")
+            : ""));
     if (std::string layouts = found.LayoutText(); !layouts.empty()) {
       report_.about.push_back(std::move(layouts));
     }

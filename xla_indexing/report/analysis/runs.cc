@@ -5,8 +5,10 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/values/call_scope.h"
 #include "xla_indexing/ops/values/loop_counter.h"
@@ -52,7 +54,14 @@ RunCounts::RunCalls RunCounts::CallsOfLoop(const HloInstruction& loop, mlir::MLI
   if (!times.IsPoint()) {
     reason = absl::StrCat("how often the loop ", loop.name(), " runs its body is not known");
   }
-  return {{loop.while_body(), times, reason}, {loop.while_condition(), times.Add(1), reason}};
+  RunCalls calls = {{loop.while_body(), times, reason}};
+  // XLA looks for the number of iterations before it schedules, and writes it down.
+  const bool is_known_to_xla =
+      times.IsPoint() &&
+      (!loop.parent()->parent()->is_scheduled() ||
+       absl::StrContains(loop.GetText(AttributeKey::kBackendConfig), "known_trip_count"));
+  if (!is_known_to_xla) calls.push_back({loop.while_condition(), times.Add(1), reason});
+  return calls;
 }
 
 RunCounts::RunCalls RunCounts::CallsOf(const HloInstruction& instruction,

@@ -1,7 +1,8 @@
 // How often the instructions of a computation run in one run of the module.
 //
 //   the entry                        once
-//   the body of a while              T times as often as the while, its condition T + 1 times
+//   the body of a while              T times as often as the while
+//   its condition                    T + 1 times; not at all where XLA knows T, which then only counts
 //   what a call, an async-start calls  as often as that
 //   a branch of several              [0, r], where the conditional runs r times
 //
