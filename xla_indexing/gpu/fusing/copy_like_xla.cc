@@ -81,8 +81,8 @@ class CopiesOfComputation {
         is_body_(is_body),
         is_last_(is_last),
         is_entry_(computation.is_entry()) {
-    writers_ = is_body ? BufferWriters::OfBody(computation, /*is_scheduled=*/false, indexers)
-                       : std::make_unique<BufferWriters>(computation, false, indexers);
+    writers_ = is_body ? BufferWriters::OfBody(computation, indexers)
+                       : std::make_unique<BufferWriters>(computation, indexers);
     if (!is_entry_) return;
     for (const DonatedLeaf& donated : DonatedLeaves(*computation.parent())) {
       writers_->Donate(donated.parameter);

@@ -18,6 +18,7 @@
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/ops/loops/body/strong_parts.h"
 #include "xla_indexing/query/in_place/buffers/alias_text.h"
 #include "xla_indexing/query/in_place/buffers/buffer_places.h"
 #include "xla_indexing/query/in_place/buffers/changed_parts.h"
@@ -45,59 +46,10 @@ const Shape& ShapeOfValue(const BufferValue& value) {
   return value.instruction->shape().Leaf(value.leaf);
 }
 
-// The strongly connected components of a graph, as the number of its component for each node.
-//
-// Source: R. Tarjan, "Depth-first search and linear graph algorithms", 1972, without recursion.
-std::vector<int> ComponentsOf(const std::vector<std::vector<int>>& edges) {
-  const int size = static_cast<int>(edges.size());
-  std::vector<int> component(size, -1);
-  std::vector<int> number(size, -1);
-  std::vector<int> least(size, 0);
-  std::vector<size_t> next_edge(size, 0);
-  std::vector<int> open;
-  std::vector<int> path;
-  int numbers = 0;
-  int components = 0;
-  for (int root = 0; root < size; ++root) {
-    if (number[root] >= 0) continue;
-    path.push_back(root);
-    while (!path.empty()) {
-      const int node = path.back();
-      if (number[node] < 0) {
-        number[node] = least[node] = numbers++;
-        open.push_back(node);
-      }
-      if (next_edge[node] < edges[node].size()) {
-        const int to = edges[node][next_edge[node]++];
-        if (number[to] < 0) {
-          path.push_back(to);
-        } else if (component[to] < 0) {
-          least[node] = std::min(least[node], number[to]);
-        }
-        continue;
-      }
-      path.pop_back();
-      if (!path.empty()) least[path.back()] = std::min(least[path.back()], least[node]);
-      if (least[node] != number[node]) continue;
-      for (int of = -1; of != node;) {
-        of = open.back();
-        open.pop_back();
-        component[of] = components;
-      }
-      ++components;
-    }
-  }
-  return component;
-}
-
 }  // namespace
 
-BufferWriters::BufferWriters(const HloComputation& computation, bool is_scheduled,
-                             HloIndexers* indexers)
-    : computation_(computation),
-      is_scheduled_(is_scheduled),
-      indexers_(*indexers),
-      values_(computation) {
+BufferWriters::BufferWriters(const HloComputation& computation, HloIndexers* indexers)
+    : computation_(computation), indexers_(*indexers), values_(computation) {
   for (const HloInstruction* instruction : computation.instructions()) {
     if (!instruction->HasAttribute(AttributeKey::kOutputToOperandAliasing)) continue;
     const auto aliases = ParseAliases(instruction->GetText(AttributeKey::kOutputToOperandAliasing));
@@ -116,9 +68,9 @@ BufferWriters::BufferWriters(const HloComputation& computation, bool is_schedule
   }
 }
 
-std::unique_ptr<BufferWriters> BufferWriters::OfBody(const HloComputation& body, bool is_scheduled,
+std::unique_ptr<BufferWriters> BufferWriters::OfBody(const HloComputation& body,
                                                      HloIndexers* indexers) {
-  auto writers = std::make_unique<BufferWriters>(body, is_scheduled, indexers);
+  auto writers = std::make_unique<BufferWriters>(body, indexers);
   const HloInstruction* carried = body.parameters()[0];
   const int64_t leaves =
       std::min(carried->shape().LeafCount(), body.root_instruction()->shape().LeafCount());
@@ -133,7 +85,7 @@ BufferWriters::~BufferWriters() = default;
 
 BufferWriters& BufferWriters::InBodyOf(const HloInstruction& loop) {
   std::unique_ptr<BufferWriters>& body = in_body_[&loop];
-  if (body == nullptr) body = OfBody(*loop.while_body(), is_scheduled_, &indexers_);
+  if (body == nullptr) body = OfBody(*loop.while_body(), &indexers_);
   return *body;
 }
 
@@ -214,7 +166,13 @@ const std::vector<int>& BufferWriters::Circles() {
       if (&StartOf(*reader) != writer) add(reader, writer);
     }
   }
-  return circles_.emplace(ComponentsOf(edges));
+  const auto parts = StrongParts(static_cast<int>(edges.size()),
+                                 [&](int node) -> const std::vector<int>& { return edges[node]; });
+  circles_.emplace(edges.size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    for (const int node : parts[i]) (*circles_)[node] = static_cast<int>(i);
+  }
+  return *circles_;
 }
 
 bool BufferWriters::IsComputedFrom(const HloInstruction& reader, const HloInstruction& writer) {
@@ -234,7 +192,7 @@ bool BufferWriters::IsComputedFrom(const HloInstruction& reader, const HloInstru
 }
 
 bool BufferWriters::IsTooLate(const HloInstruction& first, const HloInstruction& writer) {
-  if (is_scheduled_) return first.index_in_computation() > writer.index_in_computation();
+  if (IsScheduled()) return first.index_in_computation() > writer.index_in_computation();
   const std::vector<int>& circles = Circles();
   return circles[first.index_in_computation()] == circles[writer.index_in_computation()];
 }
@@ -254,15 +212,17 @@ bool BufferWriters::IsCarriedRead(const HloInstruction& loop, int64_t leaf) {
   return !values_.ReadersOf(result).empty() || values_.OutputOf(result);
 }
 
-WriterSafety SafetyOfCarried(const HloInstruction& loop, int64_t leaf, bool is_scheduled,
-                             mlir::MLIRContext* context) {
-  HloIndexers indexers(context);
-  const auto body = BufferWriters::OfBody(*loop.while_body(), is_scheduled, &indexers);
-  const BufferValue carried = {loop.while_body()->parameters()[0], leaf};
-  std::string why_not =
-      WhyNotOneBuffer(loop.shape().Leaf(leaf), carried.instruction->shape().Leaf(leaf));
+InPlaceSafety SafetyOfCarried(const HloInstruction& loop, int64_t leaf, HloIndexers* indexers) {
+  return BufferWriters::OfBody(*loop.while_body(), indexers)->CheckCarried(loop, leaf).safety;
+}
+
+WriterSafety BufferWriters::CheckCarried(const HloInstruction& loop, int64_t leaf) {
+  const BufferValue carried = {computation_.parameters()[0], leaf};
+  std::string why_not = WhyNotOneBuffer(loop.shape().Leaf(leaf), ShapeOfValue(carried));
   if (!why_not.empty()) return {InPlaceSafety::Unsafe(std::move(why_not)), &loop};
-  return body->Check(body->OfOutput(leaf, carried));
+  WriterSafety safety = Check(OfOutput(leaf, carried));
+  if (safety.writer == nullptr) safety.writer = &loop;
+  return safety;
 }
 
 WriterSafety BufferWriters::Check(const std::vector<Overwrite>& overwrites) {
@@ -312,7 +272,7 @@ std::optional<InPlaceSafety> BufferWriters::WhyNoOrder(const HloInstruction& fir
                                                        const HloInstruction& writer) {
   if (!IsTooLate(first, writer)) return std::nullopt;
   const absl::string_view old = before.instruction->name();
-  const bool is_after = is_scheduled_ || IsComputedFrom(first, writer);
+  const bool is_after = IsScheduled() || IsComputedFrom(first, writer);
   if (is_reader) {
     return InPlaceSafety::Unsafe(
         is_after ? absl::StrCat(first.name(), " reads ", old, " after ", writer.name(),
@@ -379,13 +339,7 @@ WriterSafety BufferWriters::CheckWhile(const BufferValue& written, const BufferV
                                                written.leaf, " of its operand")),
             &loop};
   }
-  BufferWriters& body = InBodyOf(loop);
-  const BufferValue carried = {loop.while_body()->parameters()[0], written.leaf};
-  std::string other_memory = WhyOtherMemory(ShapeOfValue(written), ShapeOfValue(carried));
-  if (!other_memory.empty()) return {InPlaceSafety::Unsafe(std::move(other_memory)), &loop};
-  WriterSafety in_body = body.Check(body.OfOutput(written.leaf, carried));
-  if (in_body.writer == nullptr) in_body.writer = &loop;
-  return in_body;
+  return InBodyOf(loop).CheckCarried(loop, written.leaf);
 }
 
 InPlaceSafety BufferWriters::CheckAlone(const BufferValue& written, const BufferValue& before) {

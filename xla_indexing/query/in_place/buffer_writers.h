@@ -40,10 +40,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/query/in_place/buffer_value.h"
 #include "xla_indexing/query/in_place/buffer_values.h"
 #include "xla_indexing/query/in_place/in_place_answer.h"
@@ -67,12 +67,10 @@ struct Overwrite {
 
 class BufferWriters {
  public:
-  // Keeps references. Instructions run in their order where the module is scheduled. Aliases that
-  // instructions state are demanded.
-  BufferWriters(const HloComputation& computation, bool is_scheduled, HloIndexers* indexers);
+  // Keeps references. Aliases that instructions state are demanded.
+  BufferWriters(const HloComputation& computation, HloIndexers* indexers);
   // The body of a while, whose root's leaves may overwrite the same leaves of its parameter.
-  static std::unique_ptr<BufferWriters> OfBody(const HloComputation& body, bool is_scheduled,
-                                               HloIndexers* indexers);
+  static std::unique_ptr<BufferWriters> OfBody(const HloComputation& body, HloIndexers* indexers);
   ~BufferWriters();
 
   BufferValues& values() { return values_; }
@@ -88,7 +86,10 @@ class BufferWriters {
 
   // The answer about all of them together.
   WriterSafety Check(const std::vector<Overwrite>& overwrites);
-  // The same with these demanded in addition to the others, for this answer only.
+  // Of the body of a while: whether it may write what the loop carries as this leaf into the buffer of its
+  // operand's leaf, in which it is.
+  WriterSafety CheckCarried(const HloInstruction& loop, int64_t leaf);
+  // `Check` with these demanded in addition to the others, for this answer only.
   WriterSafety CheckBeside(const std::vector<Overwrite>& overwrites);
 
  private:
@@ -98,6 +99,7 @@ class BufferWriters {
   void AppendOver(const BufferValue& value, const BufferValue& next,
                   std::vector<Overwrite>* overwrites) const;
 
+  bool IsScheduled() const { return computation_.parent()->is_scheduled(); }
   // Whether the order does not let an instruction come before another, as is demanded.
   bool IsTooLate(const HloInstruction& first, const HloInstruction& writer);
   bool IsComputedFrom(const HloInstruction& reader, const HloInstruction& writer);
@@ -118,7 +120,6 @@ class BufferWriters {
   InPlaceSafety CheckAlone(const BufferValue& written, const BufferValue& before);
 
   const HloComputation& computation_;
-  const bool is_scheduled_;
   HloIndexers& indexers_;
   BufferValues values_;
   std::set<BufferValue> donated_;
@@ -131,10 +132,8 @@ class BufferWriters {
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<BufferWriters>> in_body_;
 };
 
-// Whether the body of a while may write what it carries as this leaf into the buffer of its operand's
-// leaf, in which it is.
-WriterSafety SafetyOfCarried(const HloInstruction& loop, int64_t leaf, bool is_scheduled,
-                             mlir::MLIRContext* context);
+// The same about a while by itself.
+InPlaceSafety SafetyOfCarried(const HloInstruction& loop, int64_t leaf, HloIndexers* indexers);
 
 }  // namespace xla_indexing::internal
 

@@ -39,7 +39,7 @@ class DonationCheck {
         entry_(*module.entry_computation()),
         context_(context),
         indexers_(context),
-        writers_(entry_, module.is_scheduled(), &indexers_) {}
+        writers_(entry_, &indexers_) {}
 
   std::vector<Donation> Run() && {
     for (const DonatedLeaf& leaf : DonatedLeaves(module_)) {

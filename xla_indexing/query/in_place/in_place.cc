@@ -168,9 +168,7 @@ class InPlaceAnalysis::Impl {
       return InPlaceSafety::Unsafe(absl::StrCat(loop_->name(), " carries it in the buffer of leaf ",
                                                 buffer.output_leaf, " of its operand"));
     }
-    const bool is_scheduled = loop_->parent()->parent()->is_scheduled();
-    return internal::SafetyOfCarried(*loop_, buffer.output_leaf, is_scheduled, indexers_->context())
-        .safety;
+    return internal::SafetyOfCarried(*loop_, buffer.output_leaf, indexers_.get());
   }
 
   FusionView view_;

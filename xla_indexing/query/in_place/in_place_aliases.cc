@@ -124,12 +124,11 @@ class AliasCheck {
   BufferWriters& WritersOf(const HloComputation* computation) {
     std::unique_ptr<BufferWriters>& writers = writers_[computation];
     if (writers != nullptr) return *writers;
-    const bool is_scheduled = module_.is_scheduled();
     if (computation != module_.entry_computation() && bodies_.contains(computation)) {
-      writers = BufferWriters::OfBody(*computation, is_scheduled, &indexers_);
+      writers = BufferWriters::OfBody(*computation, &indexers_);
       return *writers;
     }
-    writers = std::make_unique<BufferWriters>(*computation, is_scheduled, &indexers_);
+    writers = std::make_unique<BufferWriters>(*computation, &indexers_);
     if (computation == module_.entry_computation()) {
       for (const DonatedLeaf& leaf : DonatedLeaves(module_)) writers->Donate(leaf.parameter);
     }
@@ -291,7 +290,7 @@ absl::StatusOr<std::vector<CheckedValue>> CheckOneBuffer(absl::Span<const Buffer
   }
   if (absl::Status status = VerifyModule(*computation.parent()); !status.ok()) return status;
   HloIndexers indexers(context);
-  BufferWriters writers(computation, computation.parent()->is_scheduled(), &indexers);
+  BufferWriters writers(computation, &indexers);
   const BufferValue first = writers.values().OriginOf(values.front());
   writers.Donate(first);
   std::vector<std::vector<Overwrite>> overwrites;
