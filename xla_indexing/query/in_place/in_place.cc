@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
@@ -31,70 +33,73 @@ namespace {
 // For the number of elements that are written, of which there are bounds where that does not suffice.
 constexpr int64_t kCountSteps = int64_t{1} << 18;
 
-// As many pairs as possible of left and right things, each in one at most: the right thing of each left
-// one, or -1. `edges` has the right things, numbers below `num_right`, that each left thing may be paired
-// with. Each left thing in turn is paired, where need be by moving others along a path.
+// As many pairs as possible of an output leaf and one of the buffers that it may have, each in one at most.
+// Each output in turn gets one, where need be by moving others along a path.
 //
 // Source: H. W. Kuhn, "The Hungarian Method for the Assignment Problem", 1955.
-std::vector<int> MaximumMatching(const std::vector<std::vector<int>>& edges, int num_right) {
-  std::vector<int> left_of(num_right, -1);
-  for (size_t left = 0; left < edges.size(); ++left) {
-    std::vector<bool> is_seen(num_right, false);
-    const std::function<bool(int)> enlarge = [&](int from) {
-      for (const int right : edges[from]) {
-        if (is_seen[right]) continue;
-        is_seen[right] = true;
-        if (left_of[right] < 0 || enlarge(left_of[right])) {
-          left_of[right] = from;
-          return true;
-        }
-      }
-      return false;
-    };
-    enlarge(static_cast<int>(left));
+std::vector<SharedBuffer> MaximumMatching(
+    const std::map<int64_t, std::vector<OperandLeaf>>& buffers_of) {
+  std::map<OperandLeaf, int64_t> output_in;
+  std::set<OperandLeaf> seen;
+  const std::function<bool(int64_t)> place = [&](int64_t output) {
+    for (const OperandLeaf& buffer : buffers_of.at(output)) {
+      if (!seen.insert(buffer).second) continue;
+      const auto it = output_in.find(buffer);
+      if (it != output_in.end() && !place(it->second)) continue;
+      output_in[buffer] = output;
+      return true;
+    }
+    return false;
+  };
+  for (const auto& [output, buffers] : buffers_of) {
+    seen.clear();
+    place(output);
   }
-  std::vector<int> right_of(edges.size(), -1);
-  for (int right = 0; right < num_right; ++right) {
-    if (left_of[right] >= 0) right_of[left_of[right]] = right;
-  }
-  return right_of;
+  std::vector<SharedBuffer> pairs;
+  pairs.reserve(output_in.size());
+  for (const auto& [buffer, output] : output_in) pairs.push_back({output, buffer});
+  absl::c_sort(pairs, [](const SharedBuffer& a, const SharedBuffer& b) {
+    return a.output_leaf < b.output_leaf;
+  });
+  return pairs;
+}
+
+// The bytes of the buffer of an array that has any; 0 of anything else.
+int64_t KnownBytesOf(const Shape& leaf) {
+  const auto bytes = leaf.IsArray() ? BufferBytesOf(leaf) : std::nullopt;
+  return bytes && bytes->IsPoint() ? bytes->lower() : int64_t{0};
+}
+
+// The indexers of somebody else.
+std::shared_ptr<HloIndexers> Kept(HloIndexers& indexers) {
+  return {std::shared_ptr<HloIndexers>(), &indexers};
 }
 
 }  // namespace
 
 class InPlaceAnalysis::Impl {
  public:
-  // An operand, and the parameter of the view that it is, if any.
-  struct Operand {
-    const HloInstruction* instruction;
-    std::optional<int64_t> parameter;
-  };
-
-  Impl(FusionView view, const std::vector<Operand>& operands, std::shared_ptr<HloIndexers> indexers)
-      : view_(std::move(view)), indexers_(std::move(indexers)) {
-    for (const auto& [instruction, parameter] : operands) {
-      operand_shapes_.push_back(instruction->shape());
-      parameter_of_.push_back(parameter);
-      // The parameters of a computation are none.
-      const bool is_constant = instruction->opcode() == HloOpcode::kConstant;
-      constants_.push_back(is_constant ? instruction : nullptr);
-    }
-  }
+  Impl(FusionView view, absl::Span<const HloInstruction* const> operands,
+       std::shared_ptr<HloIndexers> indexers, const HloInstruction* loop)
+      : view_(std::move(view)),
+        operands_(operands.begin(), operands.end()),
+        indexers_(std::move(indexers)),
+        loop_(loop) {}
 
   const Shape& output() const { return view_.computation().root_instruction()->shape(); }
-  const std::vector<Shape>& operands() const { return operand_shapes_; }
 
   absl::Status CheckLeaves(const SharedBuffer& buffer) const {
-    if (buffer.output_leaf < 0 || buffer.output_leaf >= output().LeafCount() ||
-        !output().Leaf(buffer.output_leaf).IsArray()) {
+    const auto is_array = [](const Shape& shape, int64_t leaf) {
+      return leaf >= 0 && leaf < shape.LeafCount() && shape.Leaf(leaf).IsArray();
+    };
+    if (!is_array(output(), buffer.output_leaf)) {
       return absl::InvalidArgumentError(absl::StrCat("in place: there is no array that is leaf ",
                                                      buffer.output_leaf, " of the output ",
                                                      output().ToString()));
     }
     const auto& [operand, leaf] = buffer.operand;
-    if (operand < 0 || operand >= static_cast<int64_t>(operand_shapes_.size()) || leaf < 0 ||
-        leaf >= operand_shapes_[operand].LeafCount() ||
-        !operand_shapes_[operand].Leaf(leaf).IsArray()) {
+    if (operand < 0 || operand >= static_cast<int64_t>(operands_.size()) ||
+        !is_array(operands_[operand]->shape(), leaf)) {
       return absl::InvalidArgumentError(
           absl::StrCat("in place: there is no array that is leaf ", leaf, " of operand ", operand));
     }
@@ -105,19 +110,49 @@ class InPlaceAnalysis::Impl {
     return output().Leaf(buffer.output_leaf);
   }
   const Shape& OperandLeafShape(const SharedBuffer& buffer) const {
-    return operand_shapes_[buffer.operand.operand].Leaf(buffer.operand.operand_leaf);
+    return operands_[buffer.operand.operand]->shape().Leaf(buffer.operand.operand_leaf);
+  }
+
+  // Calls `visit`, until it returns false, with the pairs of equally many bytes: those of one number
+  // first.
+  template <typename Visit>
+  void ForEachCandidate(const PairFilter& filter, Visit visit) const {
+    std::vector<std::pair<OperandLeaf, int64_t>> leaves;  // with their bytes
+    for (int64_t i = 0; i < static_cast<int64_t>(operands_.size()); ++i) {
+      const Shape& shape = operands_[i]->shape();
+      for (int64_t leaf = 0; leaf < shape.LeafCount(); ++leaf) {
+        const bool is_asked = filter.operand.value_or(i) == i;
+        leaves.push_back({{i, leaf}, is_asked ? KnownBytesOf(shape.Leaf(leaf)) : 0});
+      }
+    }
+    std::map<int64_t, std::vector<int64_t>> numbers_of_bytes;
+    for (size_t number = 0; number < leaves.size(); ++number) {
+      if (leaves[number].second > 0) numbers_of_bytes[leaves[number].second].push_back(number);
+    }
+    for (const bool are_same : {true, false}) {
+      for (int64_t leaf = 0; leaf < output().LeafCount(); ++leaf) {
+        if (filter.output_leaf.value_or(leaf) != leaf) continue;
+        const auto it = numbers_of_bytes.find(KnownBytesOf(output().Leaf(leaf)));
+        if (it == numbers_of_bytes.end()) continue;
+        for (const int64_t number : it->second) {
+          if ((number == leaf) != are_same) continue;
+          if (!visit(SharedBuffer{leaf, leaves[number].first})) return;
+        }
+      }
+    }
   }
 
   // The answer about a pair where it takes no maps.
   std::optional<InPlaceSafety> AnswerWithoutMaps(const SharedBuffer& buffer) const {
     std::string why_not = internal::WhyNotOneBuffer(OutputLeaf(buffer), OperandLeafShape(buffer));
     if (!why_not.empty()) return InPlaceSafety::Unsafe(std::move(why_not));
-    if (const HloInstruction* constant = constants_[buffer.operand.operand]) {
-      return InPlaceSafety::Unsafe(absl::StrCat(constant->name(), " is a constant"));
+    const HloInstruction& operand = *operands_[buffer.operand.operand];
+    if (operand.opcode() == HloOpcode::kConstant) {
+      return InPlaceSafety::Unsafe(absl::StrCat(operand.name(), " is a constant"));
     }
     if (loop_ != nullptr) return AskLoop(buffer);
     // Nothing reads the operand.
-    if (!parameter_of_[buffer.operand.operand]) return InPlaceSafety::AnyOrder();
+    if (!view_.ParameterOf(operand)) return InPlaceSafety::AnyOrder();
     return std::nullopt;
   }
 
@@ -125,10 +160,11 @@ class InPlaceAnalysis::Impl {
   absl::StatusOr<const internal::InPlaceQuestion*> Prepared(const SharedBuffer& buffer) {
     if (prepared_ && prepared_->first == buffer) return &prepared_->second;
     prepared_.reset();
-    const std::pair<int64_t, int64_t> leaf = {*parameter_of_[buffer.operand.operand],
-                                              buffer.operand.operand_leaf};
+    const OperandLeaf leaf = {*view_.ParameterOf(*operands_[buffer.operand.operand]),
+                              buffer.operand.operand_leaf};
     internal::InPlaceQuestion question(
-        internal::SharedLeaves{view_.computation(), buffer.output_leaf, leaf.first, leaf.second},
+        internal::SharedLeaves{view_.computation(), buffer.output_leaf, leaf.operand,
+                               leaf.operand_leaf},
         &indexers_->exact(), indexers_->context());
     if (absl::Status status = question.Prepare(reads_of_[leaf]); !status.ok()) return status;
     return &prepared_.emplace(buffer, std::move(question)).second;
@@ -172,15 +208,12 @@ class InPlaceAnalysis::Impl {
   }
 
   FusionView view_;
-  std::vector<Shape> operand_shapes_;
-  std::vector<std::optional<int64_t>> parameter_of_;
-  std::shared_ptr<HloIndexers> indexers_;
-  const HloInstruction* loop_ = nullptr;  // that is asked about
+  const std::vector<const HloInstruction*> operands_;
+  const std::shared_ptr<HloIndexers> indexers_;
+  const HloInstruction* const loop_;  // the while that is asked about, if it is one
   SharedIndexing entries_;
-  std::map<std::pair<int64_t, int64_t>, std::vector<const IndexingEntry*>> reads_of_;
+  std::map<OperandLeaf, std::vector<const IndexingEntry*>> reads_of_;
   std::optional<std::pair<SharedBuffer, internal::InPlaceQuestion>> prepared_;
-  // By operand: the constant that it is, if any.
-  std::vector<const HloInstruction*> constants_;
 };
 
 InPlaceAnalysis::InPlaceAnalysis(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -188,62 +221,35 @@ InPlaceAnalysis::InPlaceAnalysis(InPlaceAnalysis&& other) noexcept = default;
 InPlaceAnalysis& InPlaceAnalysis::operator=(InPlaceAnalysis&& other) noexcept = default;
 InPlaceAnalysis::~InPlaceAnalysis() = default;
 
-namespace {
-
-// The indexers of somebody else.
-std::shared_ptr<HloIndexers> Kept(HloIndexers& indexers) {
-  return {std::shared_ptr<HloIndexers>(), &indexers};
-}
-
-}  // namespace
-
-absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(const HloComputation& computation,
-                                                    std::shared_ptr<HloIndexers> indexers) {
-  absl::StatusOr<FusionView> view = FusionView::OfComputation(computation);
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(
+    absl::StatusOr<FusionView> view, absl::Span<const HloInstruction* const> operands,
+    std::shared_ptr<HloIndexers> indexers, const HloInstruction* loop) {
   if (!view.ok()) return view.status();
-  std::vector<Impl::Operand> operands;
-  for (const HloInstruction* parameter : computation.parameters()) {
-    operands.push_back({parameter, view->ParameterOf(*parameter)});
-  }
-  return InPlaceAnalysis(std::make_unique<Impl>(*std::move(view), operands, std::move(indexers)));
+  return InPlaceAnalysis(
+      std::make_unique<Impl>(*std::move(view), operands, std::move(indexers), loop));
 }
 
 absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(const HloInstruction& instruction,
                                                     std::shared_ptr<HloIndexers> indexers) {
   // With constants, which may say where an update goes.
-  absl::StatusOr<FusionView> view =
-      FusionView::Create({&instruction}, [&](const HloInstruction& i) {
-        return &i == &instruction || i.opcode() == HloOpcode::kConstant;
-      });
-  if (!view.ok()) return view.status();
-  std::vector<Impl::Operand> operands;
-  for (const HloInstruction* operand : instruction.operands()) {
-    operands.push_back({operand, view->ParameterOf(*operand)});
-  }
-  auto impl = std::make_unique<Impl>(*std::move(view), operands, std::move(indexers));
-  if (instruction.opcode() == HloOpcode::kWhile && instruction.while_body() != nullptr) {
-    impl->loop_ = &instruction;
-  }
-  return InPlaceAnalysis(std::move(impl));
-}
-
-absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(FusionView view,
-                                                    std::shared_ptr<HloIndexers> indexers) {
-  std::vector<Impl::Operand> operands;
-  for (const HloInstruction* parameter : view.computation().parameters()) {
-    operands.push_back({parameter, parameter->parameter_number()});
-  }
-  return InPlaceAnalysis(std::make_unique<Impl>(std::move(view), operands, std::move(indexers)));
+  const auto is_inside = [&](const HloInstruction& i) {
+    return &i == &instruction || i.opcode() == HloOpcode::kConstant;
+  };
+  const bool is_loop =
+      instruction.opcode() == HloOpcode::kWhile && instruction.while_body() != nullptr;
+  return Of(FusionView::Create({&instruction}, is_inside), instruction.operands(),
+            std::move(indexers), is_loop ? &instruction : nullptr);
 }
 
 absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfComputation(const HloComputation& computation,
                                                                mlir::MLIRContext* context) {
-  return Of(computation, std::make_shared<HloIndexers>(context));
+  return Of(FusionView::OfComputation(computation), computation.parameters(),
+            std::make_shared<HloIndexers>(context));
 }
 
 absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfComputation(const HloComputation& computation,
                                                                HloIndexers& indexers) {
-  return Of(computation, Kept(indexers));
+  return Of(FusionView::OfComputation(computation), computation.parameters(), Kept(indexers));
 }
 
 absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfInstruction(const HloInstruction& instruction,
@@ -256,81 +262,24 @@ absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfInstruction(const HloInstruct
   return Of(instruction, Kept(indexers));
 }
 
-absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfView(FusionView view,
-                                                        mlir::MLIRContext* context) {
-  return Of(std::move(view), std::make_shared<HloIndexers>(context));
-}
-
 absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfView(FusionView view, HloIndexers& indexers) {
-  return Of(std::move(view), Kept(indexers));
+  const std::vector<const HloInstruction*> operands(view.operands().begin(), view.operands().end());
+  return Of(std::move(view), operands, Kept(indexers));
 }
-
-namespace {
-
-// The bytes of the buffer of an array that has any; 0 of anything else.
-int64_t KnownBytesOf(const Shape& leaf) {
-  const auto bytes = leaf.IsArray() ? BufferBytesOf(leaf) : std::nullopt;
-  return bytes && bytes->IsPoint() ? bytes->lower() : int64_t{0};
-}
-
-// A leaf of an operand, and its number among all leaves of all operands.
-struct NumberedLeaf {
-  OperandLeaf leaf;
-  int64_t number = 0;
-};
-
-// By their bytes, in order.
-std::map<int64_t, std::vector<NumberedLeaf>> LeavesByBytes(const std::vector<Shape>& operands,
-                                                           const PairFilter& filter) {
-  std::map<int64_t, std::vector<NumberedLeaf>> by_bytes;
-  int64_t number = 0;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    for (int64_t leaf = 0; leaf < operands[i].LeafCount(); ++leaf, ++number) {
-      const auto operand = static_cast<int64_t>(i);
-      if (filter.operand.value_or(operand) != operand) continue;
-      const int64_t bytes = KnownBytesOf(operands[i].Leaf(leaf));
-      if (bytes > 0) by_bytes[bytes].push_back({{operand, leaf}, number});
-    }
-  }
-  return by_bytes;
-}
-
-// The leaves of the output that are asked about, with the leaves of operands that have as many bytes.
-template <typename Visit>
-void ForEachOutput(const Shape& output, const std::vector<Shape>& operands,
-                   const PairFilter& filter, Visit visit) {
-  const auto by_bytes = LeavesByBytes(operands, filter);
-  for (int64_t leaf = 0; leaf < output.LeafCount(); ++leaf) {
-    if (filter.output_leaf.value_or(leaf) != leaf) continue;
-    const auto it = by_bytes.find(KnownBytesOf(output.Leaf(leaf)));
-    if (it != by_bytes.end()) visit(leaf, it->second);
-  }
-}
-
-}  // namespace
 
 std::vector<SharedBuffer> InPlaceAnalysis::Candidates(const PairFilter& filter) const {
   std::vector<SharedBuffer> candidates;
-  for (const bool are_same : {true, false}) {
-    ForEachOutput(impl_->output(), impl_->operands(), filter,
-                  [&](int64_t output_leaf, const std::vector<NumberedLeaf>& leaves) {
-                    for (const auto& [leaf, number] : leaves) {
-                      if (static_cast<int64_t>(candidates.size()) >= filter.max_pairs) return;
-                      if ((number == output_leaf) == are_same) {
-                        candidates.push_back({output_leaf, leaf});
-                      }
-                    }
-                  });
-  }
+  impl_->ForEachCandidate(filter, [&](const SharedBuffer& buffer) {
+    if (static_cast<int64_t>(candidates.size()) >= filter.max_pairs) return false;
+    candidates.push_back(buffer);
+    return true;
+  });
   return candidates;
 }
 
 int64_t InPlaceAnalysis::CountCandidates(const PairFilter& filter) const {
   int64_t count = 0;
-  ForEachOutput(impl_->output(), impl_->operands(), filter,
-                [&](int64_t, const std::vector<NumberedLeaf>& leaves) {
-                  count += static_cast<int64_t>(leaves.size());
-                });
+  impl_->ForEachCandidate(filter, [&](const SharedBuffer& /*buffer*/) { return ++count > 0; });
   return count;
 }
 
@@ -410,42 +359,28 @@ absl::StatusOr<WrittenElements> InPlaceAnalysis::Written(const SharedBuffer& buf
 
 absl::StatusOr<BufferSharing> InPlaceAnalysis::Share() {
   const QuestionBudget question;
-  const std::vector<SharedBuffer> candidates = Candidates();
-  std::vector<OperandLeaf> operands;
+  std::vector<std::pair<SharedBuffer, InPlaceSafety>> safe;
   std::vector<LoopOrder> orders = {{}};
-  std::vector<InPlaceSafety> safeties;
-  std::vector<int> right_of;
-  for (const SharedBuffer& candidate : candidates) {
+  for (const SharedBuffer& candidate : Candidates()) {
     absl::StatusOr<InPlaceSafety> safety = Safety(candidate);
     if (!safety.ok()) return safety.status();
-    if (safety->answer == InPlaceAnswer::kInOrder &&
-        !absl::c_linear_search(orders, safety->order)) {
-      orders.push_back(safety->order);
-    }
-    safeties.push_back(*std::move(safety));
-    auto it = absl::c_find(operands, candidate.operand);
-    right_of.push_back(static_cast<int>(it - operands.begin()));
-    if (it == operands.end()) operands.push_back(candidate.operand);
+    if (!safety->IsSafe()) continue;
+    if (!absl::c_linear_search(orders, safety->order)) orders.push_back(safety->order);
+    safe.emplace_back(candidate, *std::move(safety));
   }
   BufferSharing best;
   for (const LoopOrder& order : orders) {
-    std::vector<std::vector<int>> edges(impl_->output().LeafCount());
-    for (size_t i = 0; i < candidates.size(); ++i) {
-      bool is_safe = safeties[i].answer == InPlaceAnswer::kAnyOrder;
-      if (!is_safe && !order.empty() && safeties[i].answer == InPlaceAnswer::kInOrder) {
-        const absl::StatusOr<InPlaceSafety> in_order = SafetyIn(candidates[i], order);
-        is_safe = in_order.ok() && in_order->IsSafe();
+    std::map<int64_t, std::vector<OperandLeaf>> buffers_of;
+    for (const auto& [candidate, safety] : safe) {
+      if (safety.answer == InPlaceAnswer::kInOrder) {
+        if (order.empty()) continue;
+        const absl::StatusOr<InPlaceSafety> in_order = SafetyIn(candidate, order);
+        if (!in_order.ok() || !in_order->IsSafe()) continue;
       }
-      if (is_safe) edges[candidates[i].output_leaf].push_back(right_of[i]);
+      buffers_of[candidate.output_leaf].push_back(candidate.operand);
     }
-    const std::vector<int> matching = MaximumMatching(edges, static_cast<int>(operands.size()));
-    BufferSharing sharing;
-    sharing.order = order;
-    for (size_t leaf = 0; leaf < matching.size(); ++leaf) {
-      if (matching[leaf] < 0) continue;
-      sharing.shared.push_back({static_cast<int64_t>(leaf), operands[matching[leaf]]});
-    }
-    if (sharing.shared.size() > best.shared.size()) best = std::move(sharing);
+    std::vector<SharedBuffer> shared = MaximumMatching(buffers_of);
+    if (shared.size() > best.shared.size()) best = {std::move(shared), order};
   }
   return best;
 }

@@ -13,7 +13,7 @@
 // comes before e in every conflict. Leaves of the output of equal sizes are computed together, all
 // elements with one index at once; what reads for a leaf of other sizes is in conflict with every
 // element that it meets. Elements narrower than a byte are written byte by byte, those of one byte
-// at once; where rows are no whole bytes, the bytes are computed upwards or downwards in memory.
+// at once.
 //
 //   any order        there is no conflict: safe in parallel
 //   in an order      a nest of loops, each upwards or downwards, is safe (query/in_place/order/loop_order.h)
@@ -49,6 +49,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/fusion/fusion_view.h"
@@ -93,18 +94,18 @@ struct BufferSharing {
 class InPlaceAnalysis {
  public:
   // Operands are the parameters of a computation by their numbers, and the operands of an instruction,
-  // a fusion or another, by theirs. Fusions and calls are looked through. The context has to outlive it.
+  // a fusion or another, by theirs. Fusions and calls are looked through. The module and the context
+  // have to outlive it.
   static absl::StatusOr<InPlaceAnalysis> OfComputation(const HloComputation& computation,
                                                        mlir::MLIRContext* context);
   static absl::StatusOr<InPlaceAnalysis> OfInstruction(const HloInstruction& instruction,
                                                        mlir::MLIRContext* context);
-  // Operands are the parameters of the view by their numbers.
-  static absl::StatusOr<InPlaceAnalysis> OfView(FusionView view, mlir::MLIRContext* context);
   // The same through indexers that are kept, for one target after another; they have to outlive it.
   static absl::StatusOr<InPlaceAnalysis> OfComputation(const HloComputation& computation,
                                                        HloIndexers& indexers);
   static absl::StatusOr<InPlaceAnalysis> OfInstruction(const HloInstruction& instruction,
                                                        HloIndexers& indexers);
+  // Operands are the parameters of the view by their numbers.
   static absl::StatusOr<InPlaceAnalysis> OfView(FusionView view, HloIndexers& indexers);
   InPlaceAnalysis(InPlaceAnalysis&& other) noexcept;
   InPlaceAnalysis& operator=(InPlaceAnalysis&& other) noexcept;
@@ -131,11 +132,12 @@ class InPlaceAnalysis {
 
  private:
   class Impl;
-  static absl::StatusOr<InPlaceAnalysis> Of(const HloComputation& computation,
-                                            std::shared_ptr<HloIndexers> indexers);
+  static absl::StatusOr<InPlaceAnalysis> Of(absl::StatusOr<FusionView> view,
+                                            absl::Span<const HloInstruction* const> operands,
+                                            std::shared_ptr<HloIndexers> indexers,
+                                            const HloInstruction* loop = nullptr);
   static absl::StatusOr<InPlaceAnalysis> Of(const HloInstruction& instruction,
                                             std::shared_ptr<HloIndexers> indexers);
-  static absl::StatusOr<InPlaceAnalysis> Of(FusionView view, std::shared_ptr<HloIndexers> indexers);
   explicit InPlaceAnalysis(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;
