@@ -352,6 +352,8 @@ TEST_F(InPlaceTest, LocationsAreBytes) {
   EXPECT_THAT(Of("p = s4[6,4] parameter(0) ROOT r = s4[6,4] reverse(p), dimensions={1}"),
               HasSubstr("unsafe"));
   EXPECT_EQ(Of("p = s4[7,3] parameter(0) ROOT n = s4[7,3] negate(p)"), "any order");
+  EXPECT_EQ(Of("p = s4[7,3] parameter(0) ROOT r = s4[7,3] reverse(p), dimensions={1}"),
+            "undecided: elements are narrower than a byte, and rows no whole bytes");
 }
 
 TEST_F(InPlaceTest, TilesAreExact) {

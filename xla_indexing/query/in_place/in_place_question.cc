@@ -82,7 +82,7 @@ absl::Status InPlaceQuestion::Prepare(absl::Span<const IndexingEntry* const> rea
 
 absl::StatusOr<InPlaceSafety> InPlaceQuestion::Decide() {
   if (absl::Status status = SetSpaceOfElements(); !status.ok()) return status;
-  if (auto safety = DecidePermutation(NaturalOrder())) return *std::move(safety);
+  if (auto safety = DecidePermutation(OrderOfMemory(leaves_.output()))) return *std::move(safety);
   BuildConflicts();
   return DecideOrder();
 }
@@ -91,13 +91,7 @@ absl::StatusOr<InPlaceSafety> InPlaceQuestion::DecideIn(const LoopOrder& order) 
   if (absl::Status status = SetSpaceOfElements(); !status.ok()) return status;
   if (auto safety = DecidePermutation(order)) return *std::move(safety);
   BuildConflicts();
-  if (!space_.is_memory) return DecideOneOrder(order);
-  InPlaceSafety safety = DecideOrder();
-  if (safety.answer == InPlaceAnswer::kInOrder && safety.order != order) {
-    return InPlaceSafety::Undecided(
-        "rows are no whole bytes, which are computed in the order of memory");
-  }
-  return safety;
+  return DecideOneOrder(order);
 }
 
 absl::StatusOr<InPlaceSafety> InPlaceQuestion::DecideUnder(const IterationMap& iterations) {
@@ -243,10 +237,6 @@ absl::StatusOr<OperandIndexing> InPlaceQuestion::Chain(size_t read, size_t part,
   return chain;
 }
 
-LoopOrder InPlaceQuestion::NaturalOrder() const {
-  return space_.is_memory ? space_.Loops() : OrderOfMemory(leaves_.output());
-}
-
 bool InPlaceQuestion::IsNamedPermutation() const {
   if (reads_.size() != 1 || reads_.front().output_leaf != leaves_.output_leaf) return false;
   const OperandIndexing& read = reads_.front().map;
@@ -285,10 +275,6 @@ InPlaceSafety InPlaceQuestion::DecideOrder() {
   if (found.is_safe == Answer::kYes) {
     safety.answer = InPlaceAnswer::kInOrder;
     safety.order = found.loops;
-    if (space_.is_memory) {
-      safety.order = OrderOfMemory(leaves_.output());
-      if (found.loops.front().is_descending) safety.order = Reversed(safety.order);
-    }
   } else if (safety.conflict) {
     safety.answer = InPlaceAnswer::kUnsafe;
   } else {
@@ -364,14 +350,14 @@ std::optional<InPlaceConflict> InPlaceQuestion::ConflictIn(const LoopOrder& orde
 }
 
 std::optional<InPlaceConflict> InPlaceQuestion::AnyConflict() {
-  std::optional<InPlaceConflict> conflict = ConflictIn(NaturalOrder());
+  std::optional<InPlaceConflict> conflict = ConflictIn(OrderOfMemory(leaves_.output()));
   return conflict ? conflict : ConflictIn({});
 }
 
 std::vector<RuntimeCondition> InPlaceQuestion::Conditions(bool is_unsafe) {
   std::vector<RuntimeCondition> all = ConditionsOf(*conflicts_, {}, &leaves_.computation, &budget_);
-  if (!is_unsafe || leaves_.output().rank() == 0 || space_.is_memory) return all;
-  const LoopOrder natural = NaturalOrder();
+  if (!is_unsafe || leaves_.output().rank() == 0) return all;
+  const LoopOrder natural = OrderOfMemory(leaves_.output());
   for (const LoopOrder& order : {natural, Reversed(natural)}) {
     for (RuntimeCondition& condition :
          ConditionsOf(*conflicts_, order, &leaves_.computation, &budget_)) {

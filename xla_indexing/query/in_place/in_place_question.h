@@ -81,13 +81,11 @@ class InPlaceQuestion {
   // The answer for an order where that is so.
   std::optional<InPlaceSafety> DecidePermutation(const LoopOrder& order);
 
-  // The loops upwards in the order of memory.
-  LoopOrder NaturalOrder() const;
   InPlaceSafety DecideOrder();
   InPlaceSafety DecideOneOrder(const LoopOrder& order);
   std::optional<InPlaceConflict> ConflictIn(const LoopOrder& order);
   std::optional<InPlaceConflict> AnyConflict();
-  // Conditions for any order and, where none is safe for all values, for the natural one up and down.
+  // Conditions for any order and, where none is safe for all values, for that of memory up and down.
   std::vector<RuntimeCondition> Conditions(bool is_unsafe);
 
   const SharedLeaves leaves_;

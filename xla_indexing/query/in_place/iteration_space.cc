@@ -15,45 +15,23 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/expr/build.h"
-#include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/hlo/memory/physical_layout.h"
 #include "xla_indexing/map/sets/inverse.h"
-#include "xla_indexing/query/in_place/buffers/buffer_places.h"
 
 namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
 
-absl::StatusOr<IterationSpace> SpaceOf(OperandIndexing elements, std::vector<CoordinateKind> kinds,
-                                       bool is_memory = false) {
+absl::StatusOr<IterationSpace> SpaceOf(OperandIndexing elements,
+                                       std::vector<CoordinateKind> kinds) {
   const absl::StatusOr<IndexingMap> inverse = Inverse(elements.map());
   if (!inverse.ok()) {
     return absl::UnimplementedError(absl::StrCat(
         "which iteration computes an element is not known: ", inverse.status().message()));
   }
-  IterationSpace space{std::move(kinds), std::move(elements), OperandIndexing(kPartsFit, *inverse),
-                       is_memory};
-  return space;
-}
-
-absl::StatusOr<IterationSpace> BytesOfRows(const Shape& array, int64_t minor, int64_t in_byte,
-                                           mlir::MLIRContext* context) {
-  Variables dims;
-  llvm::SmallVector<AffineExpr, 4> results;
-  for (int64_t i = 0; i < array.rank(); ++i) {
-    const int64_t size = array.dimension(i);
-    dims.push_back({Interval::OfSize(i == minor ? size / in_byte : size), {}});
-    results.push_back(mlir::getAffineDimExpr(i, context));
-  }
-  dims.push_back({Interval::OfSize(in_byte), {}});
-  results[minor] =
-      Add(Scale(results[minor], in_byte), mlir::getAffineDimExpr(array.rank(), context));
-  const mlir::AffineMap map = mlir::AffineMap::get(dims.size(), 0, results, context);
-  std::vector<CoordinateKind> kinds(array.rank(), CoordinateKind::kLoop);
-  kinds.push_back(CoordinateKind::kTogether);
-  return SpaceOf(OperandIndexing(kPartsFit, IndexingMap(kPartsFit, map, std::move(dims), {}, {})),
-                 std::move(kinds));
+  return IterationSpace{std::move(kinds), std::move(elements),
+                        OperandIndexing(kPartsFit, *inverse)};
 }
 
 }  // namespace
@@ -103,19 +81,23 @@ absl::StatusOr<IterationSpace> BytesOf(const Shape& array, mlir::MLIRContext* co
   const int64_t in_byte = 8 / layout->width;
   const int64_t rank = array.rank();
   const int64_t minor = rank == 0 ? -1 : layout->major_to_minor.back();
-  if (layout->tilings.empty() && rank > 0 && array.dimension(minor) % in_byte == 0) {
-    return BytesOfRows(array, minor, in_byte, context);
+  if (!layout->tilings.empty() || rank == 0 || array.dimension(minor) % in_byte != 0) {
+    return absl::UnimplementedError("elements are narrower than a byte, and rows no whole bytes");
   }
-  const Shape bytes =
-      Shape::Array(array.element_type(), {CeilDiv(layout->positions, in_byte), in_byte});
-  if (layout->width != BitsOfElement(bytes) || !layout->tilings.empty()) {
-    return absl::UnimplementedError(
-        "elements are narrower than a byte, and not in the order of their indices");
+  Variables dims;
+  llvm::SmallVector<AffineExpr, 4> results;
+  for (int64_t i = 0; i < rank; ++i) {
+    const int64_t size = array.dimension(i);
+    dims.push_back({Interval::OfSize(i == minor ? size / in_byte : size), {}});
+    results.push_back(mlir::getAffineDimExpr(i, context));
   }
-  absl::StatusOr<OperandIndexing> elements = PlacesIn(bytes, array, context);
-  if (!elements.ok()) return elements.status();
-  return SpaceOf(*std::move(elements), {CoordinateKind::kLoop, CoordinateKind::kTogether},
-                 /*is_memory=*/true);
+  dims.push_back({Interval::OfSize(in_byte), {}});
+  results[minor] = Add(Scale(results[minor], in_byte), mlir::getAffineDimExpr(rank, context));
+  const mlir::AffineMap map = mlir::AffineMap::get(dims.size(), 0, results, context);
+  std::vector<CoordinateKind> kinds(rank, CoordinateKind::kLoop);
+  kinds.push_back(CoordinateKind::kTogether);
+  return SpaceOf(OperandIndexing(kPartsFit, IndexingMap(kPartsFit, map, std::move(dims), {}, {})),
+                 std::move(kinds));
 }
 
 LoopOrder OrderOfMemory(const Shape& array) {

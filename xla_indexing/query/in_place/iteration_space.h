@@ -3,7 +3,7 @@
 //
 // Bytes. Elements narrower than a byte are written with the others of their byte. Where each row along
 // the most minor dimension has whole bytes, iterations are (index, the row's byte) and the elements of
-// one byte are together; otherwise they are all bytes in the order of memory.
+// one byte are together. Other rows are not looked into.
 //
 // Example, s4[6,4]: (d0, d1, d2) -> (d0, d1 * 2 + d2), with d2 in [0, 1] together.
 #ifndef XLA_INDEXING_QUERY_IN_PLACE_ITERATION_SPACE_H_
@@ -28,8 +28,6 @@ struct IterationSpace {
   // From iterations to elements, and back; nullopt if iterations are elements.
   std::optional<OperandIndexing> elements;
   std::optional<OperandIndexing> iteration_of;
-  // The loop is over the bytes of the buffer in the order of memory.
-  bool is_memory = false;
 
   // The element that an iteration computes; empty where a number is too large.
   std::vector<int64_t> ElementAt(absl::Span<const int64_t> coordinates) const;
@@ -44,7 +42,7 @@ IterationSpace ElementsOf(const Shape& array);
 // is not known which iteration computes an element.
 absl::StatusOr<IterationSpace> IterationsOf(const IterationMap& iterations, const Shape& array);
 
-// Unimplemented where elements of one byte are not neighbours, or the layout is not known.
+// Unimplemented where rows are no whole bytes, or the layout is not known.
 absl::StatusOr<IterationSpace> BytesOf(const Shape& array, mlir::MLIRContext* context);
 
 // The loops over all dimensions, upwards, in the order of memory.

@@ -1,6 +1,5 @@
 #include "xla_indexing/query/in_place/buffers/changed_parts.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,13 +18,13 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/memory/physical_layout.h"
-#include "xla_indexing/hlo/model/async_steps.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/ops/rules/arithmetic/combiner.h"
+#include "xla_indexing/ops/values/element_value.h"
 #include "xla_indexing/query/in_place/buffers/buffer_places.h"
 #include "xla_indexing/query/in_place/buffers/element_parts.h"
 
@@ -83,51 +82,6 @@ bool ComparesElements(const HloComputation* comparator) {
          a->parameter_number() / 2 == b->parameter_number() / 2;
 }
 
-// The origin of a leaf that a computation of arrays returns; where it is moved, with the parameter's
-// number.
-Origin OriginInside(const HloComputation& computation, int64_t leaf) {
-  const HloInstruction* i = computation.root_instruction();
-  if (i->opcode() == HloOpcode::kTuple) {
-    if (leaf >= i->operand_count()) return Origin();
-    i = i->operand(leaf);
-  }
-  while (i->shape().IsArray() && i->opcode() != HloOpcode::kParameter) {
-    Origin origin = OriginOf(*i, 0);
-    if (origin.kind != Origin::Kind::kMoved) return origin;
-    // What reads indices too is not looked through.
-    if (i->operand_count() != 1) return Origin();
-    i = i->operand(0);
-  }
-  return i->shape().IsArray() ? Moved({i->parameter_number()}) : Origin();
-}
-
-// The leaves of a step of an asynchronous operation are those of the operands that are bound, of the
-// result, and of a context (hlo/model/async_steps.h).
-Origin OriginInAsync(const HloInstruction& step, int64_t leaf) {
-  const bool is_update = step.opcode() == HloOpcode::kAsyncUpdate;
-  if (is_update && step.operand_count() == 1) return Moved({0});
-  leaf -= step.shape().tuple_element(0).LeafCount();
-  if (leaf < 0) return MovedFromAll(step);
-  if (leaf >= step.shape().tuple_element(1).LeafCount()) {
-    return is_update ? Moved({0}) : Origin{Origin::Kind::kComputed};
-  }
-  if (step.called_computations().empty()) return Origin();
-  const HloComputation& computation = *step.called_computations()[0];
-  // Before all are bound there is no result.
-  if (BoundOperands(step.shape()) != static_cast<int64_t>(computation.parameters().size())) {
-    return {Origin::Kind::kComputed};
-  }
-  Origin origin = OriginInside(computation, leaf);
-  if (origin.kind == Origin::Kind::kReinterpreted) return Origin();
-  if (is_update) {
-    const int64_t before = BoundOperands(step.operand(0)->shape());
-    for (int64_t& operand : origin.operands) {
-      operand = std::max<int64_t>(operand - before + 1, 0);
-    }
-  }
-  return origin;
-}
-
 // Computed is what has no element of an operand by the operation's definition. That a value may happen
 // to be equal, as that of a maximum is to one of its operands, does not count.
 Origin OriginOf(const HloInstruction& instruction, int64_t leaf) {
@@ -141,25 +95,12 @@ Origin OriginOf(const HloInstruction& instruction, int64_t leaf) {
         return {Origin::Kind::kReinterpreted};
       }
       return Moved({0});
-    case HloOpcode::kConcatenate:
-    case HloOpcode::kPad:
-    case HloOpcode::kTuple:
-    case HloOpcode::kOptBarrier:
-      return MovedFromAll(instruction);
     case HloOpcode::kAddDependency:
-    case HloOpcode::kBroadcast:
-    case HloOpcode::kCopy:
     case HloOpcode::kCopyDone:
     case HloOpcode::kCopyStart:
-    case HloOpcode::kDomain:
     case HloOpcode::kDynamicReshape:
     case HloOpcode::kDynamicSlice:
     case HloOpcode::kGather:
-    case HloOpcode::kGetTupleElement:
-    case HloOpcode::kReshape:
-    case HloOpcode::kReverse:
-    case HloOpcode::kSlice:
-    case HloOpcode::kTranspose:
       return Moved({0});
     case HloOpcode::kDynamicUpdateSlice:
       return Moved({0, 1});
@@ -167,9 +108,6 @@ Origin OriginOf(const HloInstruction& instruction, int64_t leaf) {
       return Moved({1, 2});
     case HloOpcode::kScatter:
       return instruction.operand_count() == 3 ? Moved({0}) : Origin();
-    case HloOpcode::kAsyncDone:
-    case HloOpcode::kSend:
-      return Moved({0});
     case HloOpcode::kBatchNormGrad:
     case HloOpcode::kBatchNormInference:
     case HloOpcode::kBatchNormTraining:
@@ -207,12 +145,10 @@ Origin OriginOf(const HloInstruction& instruction, int64_t leaf) {
       if (instruction.shape().Leaf(leaf).dimension(along[0]) == 1) return Moved({leaf});
       return computed_if(ComparesElements(instruction.to_apply()));
     }
-    case HloOpcode::kAsyncStart:
-    case HloOpcode::kAsyncUpdate:
-      return OriginInAsync(instruction, leaf);
     case HloOpcode::kTopk:
       return computed_if(leaf == 1 || instruction.operand(0)->shape().dimensions().back() != 1);
     default:
+      if (MovesElements(instruction.opcode())) return MovedFromAll(instruction);
       return computed_if(IsElementwise(instruction.opcode()));
   }
 }
