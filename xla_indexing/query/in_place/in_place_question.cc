@@ -340,11 +340,15 @@ std::optional<InPlaceConflict> InPlaceQuestion::ConflictIn(const LoopOrder& orde
       FirstSharedByte(leaves_.output(), conflict.writer, leaves_.operand(), conflict.operand);
   if (!byte) return std::nullopt;
   conflict.byte = *byte;
-  const auto contents = ContentsAt(*chain, all);
-  if (!contents) return std::nullopt;
-  for (const ElementContents& of : *contents) {
-    conflict.runtime_values.emplace_back(
-        NameOfValue(*chain, of.variable, all, &leaves_.computation), of.contents);
+  const llvm::ArrayRef<int64_t> values = all.take_back(chain->bindings().size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const RuntimeVarIndexing& binding = chain->bindings()[i];
+    std::pair value(
+        NameOfValue(binding, ValuesAt(chain->map(), binding.element, all), &leaves_.computation),
+        values[i]);
+    if (!absl::c_linear_search(conflict.runtime_values, value)) {
+      conflict.runtime_values.push_back(std::move(value));
+    }
   }
   return conflict;
 }

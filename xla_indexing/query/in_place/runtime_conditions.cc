@@ -31,6 +31,15 @@ bool IsOneValue(const RuntimeVarIndexing& binding) {
   });
 }
 
+// The element of a value that is one.
+llvm::SmallVector<int64_t, 4> ConstantsOf(const RuntimeVarIndexing& binding) {
+  llvm::SmallVector<int64_t, 4> constants;
+  for (const AffineExpr e : binding.element) {
+    constants.push_back(llvm::cast<mlir::AffineConstantExpr>(e).getValue());
+  }
+  return constants;
+}
+
 // F: one variable, or the difference of two.
 struct RuntimeForm {
   RuntimeVarIndexing plus;
@@ -56,40 +65,6 @@ AffineExpr ExpressionOf(const RuntimeForm& form, const OperandIndexing& indexing
   return minus ? Sub(*plus, *minus) : AffineExpr();
 }
 
-// The difference of two values, where its ends fit.
-std::optional<Interval> DifferenceOf(const Interval& a, const Interval& b) {
-  if (!a.IsFinite() || !b.IsFinite() || a.IsEmpty() || b.IsEmpty()) return std::nullopt;
-  const Int128 low = Int128{a.lower()} - b.upper();
-  const Int128 high = Int128{a.upper()} - b.lower();
-  if (low < kInt64Min || high > kInt64Max) return std::nullopt;
-  return Interval::Closed(static_cast<int64_t>(low), static_cast<int64_t>(high));
-}
-
-std::string NameOfForm(const RuntimeForm& form, const HloComputation* analysed) {
-  const auto name = [&](const RuntimeVarIndexing& binding) {
-    std::string text = binding.YieldedBy(analysed);
-    if (binding.element.empty()) return text;
-    return absl::StrCat(
-        text, "{",
-        absl::StrJoin(binding.element, ",",
-                      [](std::string* out, AffineExpr e) {
-                        absl::StrAppend(out, llvm::cast<mlir::AffineConstantExpr>(e).getValue());
-                      }),
-        "}");
-  };
-  return form.minus ? absl::StrCat(name(form.plus), " - ", name(*form.minus)) : name(form.plus);
-}
-
-// The values of `form` where those of `given` are in an interval.
-std::optional<Interval> ValuesGiven(const RuntimeForm& form, const RuntimeForm& given,
-                                    const Interval& values) {
-  const auto of = [&](const RuntimeVarIndexing& binding) {
-    return !given.minus && given.plus == binding ? values : binding.ValueRange();
-  };
-  if (!form.minus) return of(form.plus);
-  return DifferenceOf(of(form.plus), of(*form.minus));
-}
-
 // A condition on a form.
 struct FormCondition {
   RuntimeForm form;
@@ -98,32 +73,21 @@ struct FormCondition {
 
 // Whether `other` holds wherever `one` does, so that it says nothing more.
 bool Implies(const FormCondition& one, const FormCondition& other) {
-  const auto holds_given = [&](const Interval& side) {
+  const Interval& unsafe = one.condition.unsafe;
+  for (const Interval& side :
+       {Interval::AtMost(unsafe.lower() - 1), Interval::AtLeast(unsafe.upper() + 1)}) {
     const Interval given = side.Intersect(one.condition.values);
-    if (given.IsEmpty()) return true;
-    const auto values = ValuesGiven(other.form, one.form, given);
-    return values && values->Intersect(other.condition.unsafe).IsEmpty();
-  };
-  return holds_given(Interval::AtMost(one.condition.unsafe.lower() - 1)) &&
-         holds_given(Interval::AtLeast(one.condition.unsafe.upper() + 1));
+    const auto values_of = [&](const RuntimeVarIndexing& value) {
+      return !one.form.minus && one.form.plus == value ? given : value.ValueRange();
+    };
+    Interval values = values_of(other.form.plus);
+    if (other.form.minus) values = values.Sub(values_of(*other.form.minus));
+    if (!given.IsEmpty() && !values.Intersect(other.condition.unsafe).IsEmpty()) return false;
+  }
+  return true;
 }
 
-// The variables of a map that are one value, then their differences.
-std::vector<RuntimeForm> FormsOf(const OperandIndexing& indexing) {
-  std::vector<RuntimeForm> forms;
-  std::vector<RuntimeVarIndexing> values;
-  for (const RuntimeVarIndexing& binding : indexing.bindings()) {
-    if (IsOneValue(binding)) values.push_back(binding);
-  }
-  forms.reserve(values.size());
-  for (const RuntimeVarIndexing& value : values) forms.push_back({value, std::nullopt});
-  for (size_t i = 0; i < values.size(); ++i) {
-    for (size_t k = i + 1; k < values.size(); ++k) forms.push_back({values[i], values[k]});
-  }
-  return forms;
-}
-
-// Pairs of a relation and a cell in which there may be a conflict.
+// A relation on a cell in which there may be a conflict.
 struct PlaceOfConflict {
   const OperandIndexing* indexing;
   IndexingMap domain;
@@ -133,30 +97,33 @@ std::optional<RuntimeCondition> ConditionOn(const RuntimeForm& form,
                                             const std::vector<PlaceOfConflict>& conflicts,
                                             const LoopOrder& order, const HloComputation* analysed,
                                             StepBudget* budget) {
-  std::optional<Interval> values = form.plus.ValueRange();
-  if (form.minus) values = DifferenceOf(*values, form.minus->ValueRange());
-  if (!values) return std::nullopt;
+  Interval values = form.plus.ValueRange();
+  std::string name = NameOfValue(form.plus, ConstantsOf(form.plus), analysed);
+  if (form.minus) {
+    values = values.Sub(form.minus->ValueRange());
+    absl::StrAppend(&name, " - ", NameOfValue(*form.minus, ConstantsOf(*form.minus), analysed));
+  }
   Interval unsafe = Interval::Empty();
   for (const PlaceOfConflict& conflict : conflicts) {
     const AffineExpr expression = ExpressionOf(form, *conflict.indexing);
     if (!expression) return std::nullopt;
-    unsafe = unsafe.Union(HullOver(conflict.domain, expression, *values, budget));
-    if (values->IsSubsetOf(unsafe)) return std::nullopt;
+    unsafe = unsafe.Union(HullOver(conflict.domain, expression, values, budget));
+    if (values.IsSubsetOf(unsafe)) return std::nullopt;
   }
   // The ends of int64 have no neighbour.
   if (unsafe.IsEmpty() || !unsafe.IsFinite() || unsafe.lower() == kInt64Min ||
       unsafe.upper() == kInt64Max) {
     return std::nullopt;
   }
-  return RuntimeCondition{order, NameOfForm(form, analysed), *values, unsafe};
+  return RuntimeCondition{order, std::move(name), values, unsafe};
 }
 
 }  // namespace
 
 std::vector<RuntimeCondition> ConditionsOf(const OrderConflicts& conflicts, const LoopOrder& order,
                                            const HloComputation* analysed, StepBudget* budget) {
-  // Conditions are looked for on so many variables and differences, over so many conflicts.
-  constexpr size_t kMaxForms = 8;
+  // Conditions are looked for on so many variables, over so many conflicts.
+  constexpr size_t kMaxValues = 4;
   constexpr size_t kMaxConflicts = 64;
   std::vector<PlaceOfConflict> found;
   for (size_t i = 0; i < conflicts.num_relations(); ++i) {
@@ -172,30 +139,32 @@ std::vector<RuntimeCondition> ConditionsOf(const OrderConflicts& conflicts, cons
     }
   }
   if (found.empty()) return {};
+  std::vector<RuntimeVarIndexing> values;
+  for (const RuntimeVarIndexing& binding : found.front().indexing->bindings()) {
+    if (IsOneValue(binding) && values.size() < kMaxValues) values.push_back(binding);
+  }
   std::vector<FormCondition> all;
-  std::vector<RuntimeForm> forms = FormsOf(*found.front().indexing);
-  if (forms.size() > kMaxForms) forms.resize(kMaxForms);
-  for (const RuntimeForm& form : forms) {
+  const auto add = [&](const RuntimeForm& form) {
     const auto condition = ConditionOn(form, found, order, analysed, budget);
     if (condition) all.push_back({form, *condition});
+  };
+  for (const RuntimeVarIndexing& value : values) add({value, std::nullopt});
+  for (size_t i = 0; i < values.size(); ++i) {
+    for (size_t k = i + 1; k < values.size(); ++k) add({values[i], values[k]});
   }
   std::vector<RuntimeCondition> conditions;
-  for (size_t i = 0; i < all.size(); ++i) {
-    bool is_implied = false;
-    for (size_t k = 0; k < all.size(); ++k) is_implied |= k != i && Implies(all[i], all[k]);
-    if (!is_implied) conditions.push_back(all[i].condition);
+  for (const FormCondition& one : all) {
+    const bool is_implied = absl::c_any_of(
+        all, [&](const FormCondition& other) { return &other != &one && Implies(one, other); });
+    if (!is_implied) conditions.push_back(one.condition);
   }
   return conditions;
 }
 
-std::string NameOfValue(const OperandIndexing& indexing, int variable,
-                        llvm::ArrayRef<int64_t> point, const HloComputation* analysed) {
-  std::string name = indexing.bindings()[variable].YieldedBy(analysed);
-  const llvm::ArrayRef<AffineExpr> element = indexing.bindings()[variable].element;
-  if (element.empty()) return name;
-  const auto indices = ValuesAt(indexing.map(), element, point);
-  if (indices.empty()) return name;
-  return absl::StrCat(name, "{", absl::StrJoin(indices, ","), "}");
+std::string NameOfValue(const RuntimeVarIndexing& binding, llvm::ArrayRef<int64_t> element,
+                        const HloComputation* analysed) {
+  std::string name = binding.YieldedBy(analysed);
+  return element.empty() ? name : absl::StrCat(name, "{", absl::StrJoin(element, ","), "}");
 }
 
 }  // namespace xla_indexing::internal

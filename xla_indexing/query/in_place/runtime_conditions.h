@@ -27,10 +27,9 @@ namespace xla_indexing::internal {
 std::vector<RuntimeCondition> ConditionsOf(const OrderConflicts& conflicts, const LoopOrder& order,
                                            const HloComputation* analysed, StepBudget* budget);
 
-// What yields a runtime variable of a map at a point (dimensions, then symbols): its instruction, and
-// the element where that has dimensions: `indices{2,0}`.
-std::string NameOfValue(const OperandIndexing& indexing, int variable,
-                        llvm::ArrayRef<int64_t> point, const HloComputation* analysed);
+// What yields a runtime variable, and the element where that has dimensions: `indices{2,0}`.
+std::string NameOfValue(const RuntimeVarIndexing& binding, llvm::ArrayRef<int64_t> element,
+                        const HloComputation* analysed);
 
 }  // namespace xla_indexing::internal
 

@@ -4,16 +4,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/hlo/memory/physical_layout.h"
@@ -21,54 +19,22 @@
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/map/sets/domain.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
-#include "xla_indexing/ops/answers/parts/value_function.h"
+#include "xla_indexing/ops/values/element_value.h"
 
 namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
 
-// Whether some coordinate of two elements, over variables of one map, differs by a constant.
-bool AreNeverEqual(llvm::ArrayRef<AffineExpr> a, llvm::ArrayRef<AffineExpr> b) {
-  for (const auto& [x, y] : llvm::zip(a, b)) {
-    const AffineExpr difference = Sub(x, y);
-    if (!difference) continue;
-    const auto constant = llvm::dyn_cast<mlir::AffineConstantExpr>(difference);
-    if (constant && constant.getValue() != 0) return true;
-  }
-  return false;
-}
-
-// What the elements of an instruction are elements of.
+// What each element of an instruction is an element of, each of another one.
 const HloInstruction* MovedFrom(const HloInstruction* instruction) {
-  while (true) {
-    switch (instruction->opcode()) {
-      case HloOpcode::kBitcast:
-        if (BitsOfElement(instruction->shape()) !=
-            BitsOfElement(instruction->operand(0)->shape())) {
-          return instruction;
-        }
-        break;
-      case HloOpcode::kCopy:
-      case HloOpcode::kReshape:
-      case HloOpcode::kReverse:
-      case HloOpcode::kSlice:
-      case HloOpcode::kTranspose:
-        break;
-      default:
-        return instruction;
-    }
+  while (MovesElements(instruction->opcode()) && instruction->opcode() != HloOpcode::kBroadcast &&
+         instruction->operand_count() == 1 && instruction->shape().IsArray() &&
+         instruction->operand(0)->shape().IsArray() &&
+         BitsOfElement(instruction->shape()) == BitsOfElement(instruction->operand(0)->shape())) {
     instruction = instruction->operand(0);
   }
-}
-
-// The contents of an element that a function makes `value` of.
-Interval ContentsFor(const ValueFunction& function, int64_t value) {
-  if (function.kind() != ValueFunction::Kind::kClamp) return Interval::Point(value);
-  Interval contents = Interval::Point(value);
-  if (value == function.lower()) contents = contents.Union(Interval::AtMost(value));
-  if (value == function.upper()) contents = contents.Union(Interval::AtLeast(value));
-  return contents;
+  return instruction;
 }
 
 // Whether the contents are those of parameters.
@@ -82,33 +48,22 @@ bool MayBeOfOneElement(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b)
   return MovedFrom(a.instruction) == MovedFrom(b.instruction) && a.leaf == b.leaf;
 }
 
-// Parts of a domain in which two variables that may be of one element have one value, or are of
-// different elements.
-llvm::SmallVector<IndexingMap, 4> Parts(const OperandIndexing& indexing,
-                                        const IndexingMap& domain) {
-  llvm::SmallVector<IndexingMap, 4> parts = {domain};
+// Whether values of parameters at a point occur: those of one element are equal.
+bool Occur(const OperandIndexing& indexing, llvm::ArrayRef<int64_t> point) {
+  const IndexingMap& map = indexing.map();
   const absl::Span<const RuntimeVarIndexing> bindings = indexing.bindings();
-  const auto add = [&](AffineExpr difference, Interval interval) {
-    if (!difference) return;
-    parts.push_back(domain);
-    parts.back().AddConstraint(kPartsFit, difference, interval);
-  };
+  const llvm::ArrayRef<int64_t> values = point.take_back(bindings.size());
   for (size_t i = 0; i < bindings.size(); ++i) {
+    const auto element = ValuesAt(map, bindings[i].element, point);
     for (size_t k = 0; k < i; ++k) {
-      if (!MayBeOfOneElement(bindings[i], bindings[k])) continue;
-      const auto variable = [&](size_t of) {
-        return mlir::getAffineSymbolExpr(domain.num_ranges() + static_cast<unsigned>(of),
-                                         domain.context());
-      };
-      add(Sub(variable(i), variable(k)), Interval::Point(0));
-      if (bindings[i].instruction != bindings[k].instruction) continue;
-      for (const auto& [x, y] : llvm::zip(bindings[i].element, bindings[k].element)) {
-        add(Sub(x, y), Interval::AtLeast(1));
-        add(Sub(x, y), Interval::AtMost(-1));
+      if (values[i] == values[k] || !MayBeOfOneElement(bindings[i], bindings[k])) continue;
+      if (bindings[i].instruction != bindings[k].instruction ||
+          ValuesAt(map, bindings[k].element, point) == element) {
+        return false;
       }
     }
   }
-  return parts;
+  return true;
 }
 
 // The least point of a domain (dimensions, then symbols), in lexicographic order, found by bisection
@@ -166,45 +121,13 @@ llvm::SmallVector<int64_t, 4> ValuesAt(const IndexingMap& map,
   return llvm::SmallVector<int64_t, 4>(found->begin(), found->end());
 }
 
-std::optional<std::vector<ElementContents>> ContentsAt(const OperandIndexing& indexing,
-                                                       llvm::ArrayRef<int64_t> point) {
-  const IndexingMap& map = indexing.map();
-  const absl::Span<const RuntimeVarIndexing> bindings = indexing.bindings();
-  const llvm::ArrayRef<int64_t> values =
-      point.drop_front(static_cast<size_t>(map.num_dims()) + static_cast<size_t>(map.num_ranges()));
-  std::vector<ElementContents> all;
-  for (size_t i = 0; i < bindings.size(); ++i) {
-    Interval contents = ValuesOfElementType(bindings[i].shape().element_type());
-    const auto element = ValuesAt(map, bindings[i].element, point);
-    // What is true of one element, and what may be of it.
-    int64_t value = values[i];
-    bool is_first = true;
-    for (size_t k = 0; k < bindings.size(); ++k) {
-      if (k != i && !MayBeOfOneElement(bindings[i], bindings[k])) continue;
-      const bool is_same_array = bindings[k].instruction == bindings[i].instruction;
-      if (is_same_array && ValuesAt(map, bindings[k].element, point) != element) continue;
-      is_first &= !is_same_array || k >= i;
-      contents = contents.Intersect(ContentsFor(bindings[k].value, values[k]));
-      if (!contents.Contains(value)) value = values[k];
-    }
-    if (!contents.Contains(value)) return std::nullopt;
-    if (is_first) all.push_back({static_cast<int>(i), value});
-  }
-  return all;
-}
-
 std::optional<llvm::SmallVector<int64_t, 8>> LeastPointThatOccurs(const OperandIndexing& indexing,
                                                                   const IndexingMap& domain,
                                                                   StepBudget* budget) {
-  if (WhyNotFree(indexing).empty()) return LeastPointOf(domain, budget);
-  for (const RuntimeVarIndexing& binding : indexing.bindings()) {
-    if (!IsOfParameter(binding)) return std::nullopt;
-  }
-  for (const IndexingMap& part : Parts(indexing, domain)) {
-    std::optional<llvm::SmallVector<int64_t, 8>> point = LeastPointOf(part, budget);
-    if (point && ContentsAt(indexing, *point)) return point;
-  }
-  return std::nullopt;
+  if (!absl::c_all_of(indexing.bindings(), IsOfParameter)) return std::nullopt;
+  std::optional<llvm::SmallVector<int64_t, 8>> point = LeastPointOf(domain, budget);
+  if (point && !Occur(indexing, *point)) return std::nullopt;
+  return point;
 }
 
 std::string WhyNotFree(const OperandIndexing& indexing) {
@@ -216,10 +139,7 @@ std::string WhyNotFree(const OperandIndexing& indexing) {
                           ", which are computed");
     }
     for (size_t k = 0; k < i; ++k) {
-      const RuntimeVarIndexing& other = bindings[k];
-      if (!MayBeOfOneElement(other, binding)) continue;
-      if (other.instruction != binding.instruction ||
-          !AreNeverEqual(other.element, binding.element)) {
+      if (MayBeOfOneElement(bindings[k], binding)) {
         return absl::StrCat("it depends on several values of ", binding.instruction->name(),
                             ", which may be one");
       }

@@ -4,19 +4,18 @@
 // values occur together where each variable is of an element of a parameter, perhaps moved (slices,
 // transposes, ..), and no two are of one element. Values that are computed may be bound to each other.
 //
-// At one point, elements are numbers. Its values occur where all variables of one element agree on a
-// value that the element has: a clamp to [lo, hi] that yields lo says that it is at most lo. Elements of
-// one parameter that are moved in different ways count as one.
+// At one point, elements are numbers. Its values occur where variables of one element are equal: a value
+// that a clamp yields may be what the element contains. Elements of one parameter that are moved in
+// different ways count as one.
 //
 // Example: the start s32[] of an update that is a parameter is free; one that is p + q is not. Starts
-// clamp(p, 0, 3) and clamp(p, 0, 5) of one parameter are not free, but 3 and 4 do occur.
+// clamp(p, 0, 3) and clamp(p, 0, 5) of one parameter are not free, but 3 and 3 do occur.
 #ifndef XLA_INDEXING_QUERY_IN_PLACE_ORDER_FREE_VALUES_H_
 #define XLA_INDEXING_QUERY_IN_PLACE_ORDER_FREE_VALUES_H_
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -29,24 +28,13 @@ namespace xla_indexing::internal {
 // Why some values of the runtime variables may not occur together; empty where all do.
 std::string WhyNotFree(const OperandIndexing& indexing);
 
-// The contents of an element that a runtime variable, perhaps with others, is made of.
-struct ElementContents {
-  int variable = 0;
-  int64_t contents = 0;
-};
-
-// The contents that variables have at a point (dimensions, then symbols), each element once; nullopt if
-// variables of one element do not agree.
-std::optional<std::vector<ElementContents>> ContentsAt(const OperandIndexing& indexing,
-                                                       llvm::ArrayRef<int64_t> point);
-
 // The values of expressions over the variables of a map at a point; empty where one is too large.
 llvm::SmallVector<int64_t, 4> ValuesAt(const IndexingMap& map,
                                        llvm::ArrayRef<mlir::AffineExpr> expressions,
                                        llvm::ArrayRef<int64_t> point);
 
-// The least point (dimensions, then symbols) of a part of its domain whose values occur. Some points
-// alone are tried: none does not say that there is none.
+// The least point (dimensions, then symbols) of a part of its domain, if its values occur: if not, others
+// may.
 std::optional<llvm::SmallVector<int64_t, 8>> LeastPointThatOccurs(const OperandIndexing& indexing,
                                                                   const IndexingMap& domain,
                                                                   StepBudget* budget);

@@ -26,9 +26,6 @@ Interval IntervalOfSign(int sign) {
   return sign > 0 ? Interval::AtLeast(1) : Interval::AtMost(-1);
 }
 
-// Yes where one is yes, whatever the other.
-Answer AnyOf(Answer a, Answer b) { return Not(And(Not(a), Not(b))); }
-
 // The differences D as results; nullopt if an expression cannot be written.
 std::optional<IndexingMap> DifferencesOf(const IndexingMap& relation) {
   llvm::SmallVector<AffineExpr, 4> differences;
@@ -59,42 +56,33 @@ OrderConflicts::OrderConflicts(std::vector<ConflictRelation> relations,
 
 Answer OrderConflicts::HasConflict(size_t relation, const ConflictCell& cell) {
   const ConflictRelation& of = relations_[relation];
-  Answer has = Answer::kUndecided;
   if (!of.is_outside && cell.empty()) return Answer::kNo;
-  if (of.is_outside) {
-    has = DomainHasIntegerPoint(of.writers.map(), budget_);
-  } else if (differences_[relation]) {
-    IndexingMap domain = *differences_[relation];
-    if (domain.IsKnownEmpty()) return Answer::kNo;
+  std::optional<IndexingMap> domain = of.is_outside ? of.writers.map() : differences_[relation];
+  if (domain && !of.is_outside) {
     for (const SignedDifference& difference : cell) {
-      domain.AddConstraint(kPartsFit, differences_[relation]->results()[difference.coordinate],
-                           IntervalOfSign(difference.sign));
-      if (domain.IsKnownEmpty()) return Answer::kNo;
-    }
-    has = DomainHasIntegerPoint(domain, budget_);
-  }
-  if (has == Answer::kYes && !of.why_not_certain.empty()) {
-    if (why_undecided_.empty()) why_undecided_ = of.why_not_certain;
-    return Answer::kUndecided;
-  }
-  if (has == Answer::kYes && !of.why_not_free.empty()) {
-    const std::optional<IndexingMap> domain =
-        RestrictTo(of.is_outside ? ConflictCell() : cell, of.writers.map());
-    if (!domain || !LeastPointThatOccurs(of.writers, *domain, budget_)) {
-      if (why_undecided_.empty()) why_undecided_ = of.why_not_free;
-      return Answer::kUndecided;
+      if (domain->IsKnownEmpty()) return Answer::kNo;
+      domain->AddConstraint(kPartsFit, domain->results()[difference.coordinate],
+                            IntervalOfSign(difference.sign));
     }
   }
-  if (has == Answer::kUndecided && why_undecided_.empty()) {
-    why_undecided_ = "it was not decided within the number of steps whether elements meet";
+  const Answer has = domain ? DomainHasIntegerPoint(*domain, budget_) : Answer::kUndecided;
+  if (has == Answer::kNo) return has;
+  std::string why_not = "it was not decided within the number of steps whether elements meet";
+  if (has == Answer::kYes) {
+    why_not = of.why_not_certain;
+    if (why_not.empty() && !of.why_not_free.empty() &&
+        !LeastPointThatOccurs(of.writers, *domain, budget_))
+      why_not = of.why_not_free;
   }
-  return has;
+  if (why_not.empty()) return has;
+  if (why_undecided_.empty()) why_undecided_ = std::move(why_not);
+  return Answer::kUndecided;
 }
 
 Answer OrderConflicts::HasConflict(const ConflictCell& cell) {
   Answer has = Answer::kNo;
   for (size_t i = 0; i < relations_.size() && has != Answer::kYes; ++i) {
-    has = AnyOf(has, HasConflict(i, cell));
+    has = Or(has, HasConflict(i, cell));
   }
   return has;
 }
