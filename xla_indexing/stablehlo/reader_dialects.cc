@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,7 +44,6 @@ struct Clause {
   StringRef attribute;
 };
 constexpr Clause kClauses[] = {
-    {"broadcast", "sizes", "broadcast_sizes"},
     {"broadcast_in_dim", "dims", "broadcast_dimensions"},
     {"concatenate", "dim", "dimension"},
     {"convolution", "dim_numbers", "dimension_numbers"},
@@ -80,12 +80,6 @@ class ReaderOpParser {
       : p_(parser), state_(state), op_(state.name.stripDialect()) {}
 
   ParseResult Parse() {
-    const StringRef dialect = state_.name.getDialectNamespace();
-    if (dialect == "sdy") {
-      if (op_ == "mesh") return ParseMesh();
-      if (op_ == "manual_computation") return ParseManualComputation();
-      if (op_ != "return") return ParseShardy();
-    }
     if (op_ == "constant") return ParseConstant();
     if (op_ == "while") return ParseWhile();
     if (op_ == "reduce") return ParseReduce();
@@ -97,6 +91,9 @@ class ReaderOpParser {
   void SetText(StringRef name, const llvm::Twine& text) {
     Set(name, p_.getBuilder().getStringAttr(text));
   }
+
+  // The next character, before anything of it is read.
+  char Next() { return *p_.getCurrentLocation().getPointer(); }
 
   ParseResult SkipToken();
   ParseResult ReadText(StringRef* text);
@@ -111,32 +108,26 @@ class ReaderOpParser {
 
   ParseResult ParseAny();
   ParseResult ParseConstant();
-  ParseResult ParseConstantOfAnotherType();
   ParseResult ParseWhile();
   ParseResult ParseReduce();
-  ParseResult ParseMesh();
-  ParseResult ParseShardy();
-  ParseResult ParseManualComputation();
   void AddReducer(StringRef applied);
 
   OpAsmParser& p_;
   OperationState& state_;
   const StringRef op_;
+  const bool is_shardy_ = state_.name.getDialectNamespace() == "sdy";
   int words_ = 0;
-  // The dimension numbers of a dot_general as its generic form has them.
-  std::string dot_;
 };
 
 ParseResult ReaderOpParser::SkipToken() {
   StringRef word;
   std::string text;
   int64_t number = 0;
-  mlir::StringAttr symbol;
   mlir::Attribute attribute;
   if (succeeded(p_.parseOptionalComma()) || succeeded(p_.parseOptionalKeyword(&word)) ||
-      succeeded(p_.parseOptionalString(&text)) || succeeded(p_.parseOptionalSymbolName(symbol)) ||
-      succeeded(p_.parseOptionalEqual()) || succeeded(p_.parseOptionalColon()) ||
-      succeeded(p_.parseOptionalArrow()) || succeeded(p_.parseOptionalQuestion())) {
+      succeeded(p_.parseOptionalString(&text)) || succeeded(p_.parseOptionalEqual()) ||
+      succeeded(p_.parseOptionalColon()) || succeeded(p_.parseOptionalArrow()) ||
+      succeeded(p_.parseOptionalQuestion())) {
     return success();
   }
   OptionalParseResult result = p_.parseOptionalInteger(number);
@@ -205,10 +196,9 @@ ParseResult ReaderOpParser::ReadClause(StringRef word) {
   if (op_ == "convolution" && word == "window") return ReadWindow();
   if (op_ == "dot_general" && (word == "batching_dims" || word == "contracting_dims")) {
     if (ReadPair(&text, &second)) return failure();
-    const StringRef kind = word == "batching_dims" ? "batching" : "contracting";
-    dot_ += (llvm::Twine(dot_.empty() ? "" : ", ") + "lhs_" + kind + "_dimensions = " + text +
-             ", rhs_" + kind + "_dimensions = " + second)
-                .str();
+    const std::string kind = word.drop_back(strlen("_dims")).str();
+    SetText("lhs_" + kind + "_dimensions", text);
+    SetText("rhs_" + kind + "_dimensions", second);
     return success();
   }
   if (op_ == "convolution" && word == "dim_numbers") {
@@ -245,8 +235,8 @@ ParseResult ReaderOpParser::ReadAttributes() {
   return success();
 }
 
-// `: T`, `: T, U`, `: (T, U) -> V` or `: T, U -> V`. What one type alone stands for is the operation's: it is
-// that of all operands and of the result, but for a few.
+// `: T`, `: T, U`, `: (T, U) -> V` or `: T, U -> V`. What one type alone stands for is the
+// operation's: it is that of all operands and of the result, but for a few.
 ParseResult ReaderOpParser::ReadTypes(ArrayRef<Operand> operands) {
   const auto at = p_.getCurrentLocation();
   if (failed(p_.parseOptionalColon())) {
@@ -284,27 +274,31 @@ ParseResult ReaderOpParser::ReadTypes(ArrayRef<Operand> operands) {
   return p_.resolveOperands(operands, types, at, state_.operands);
 }
 
-// Reads one item of a list with commas; reads nothing if no operand or word comes next.
+// Reads one item of a list: an operand, a word, `word = value`, and of Shardy axes or a sharding
+// without a word. Reads nothing if none of these comes next.
 OptionalParseResult ReaderOpParser::ReadOptionalItem(SmallVector<Operand>* operands) {
   Operand operand;
-  const OptionalParseResult result = p_.parseOptionalOperand(operand);
   StringRef word;
-  if (!result.has_value()) {
-    if (failed(p_.parseOptionalKeyword(&word))) return std::nullopt;
+  if (const OptionalParseResult result = p_.parseOptionalOperand(operand); result.has_value()) {
+    if (*result) return ParseResult(failure());
+    operands->push_back(operand);
+    if (op_ == "slice") return ReadSlice();
+    int64_t index = 0;
+    if (op_ == "get_tuple_element" && succeeded(p_.parseOptionalLSquare())) {
+      if (p_.parseInteger(index) || p_.parseRSquare()) return ParseResult(failure());
+      Set("index", p_.getBuilder().getI32IntegerAttr(static_cast<int32_t>(index)));
+    }
+    return ParseResult(success());
+  }
+  if (succeeded(p_.parseOptionalKeyword(&word))) {
     if (succeeded(p_.parseOptionalEqual())) return ReadClause(word);
     // compare LT, %a, %b, FLOAT
     SetText(words_++ == 0 ? "comparison_direction" : "compare_type", word);
     return ParseResult(success());
   }
-  if (*result) return ParseResult(failure());
-  operands->push_back(operand);
-  if (op_ == "slice") return ReadSlice();
-  if (op_ == "get_tuple_element" && succeeded(p_.parseOptionalLSquare())) {
-    int64_t index = 0;
-    if (p_.parseInteger(index) || p_.parseRSquare()) return ParseResult(failure());
-    Set("index", p_.getBuilder().getI32IntegerAttr(static_cast<int32_t>(index)));
-  }
-  return ParseResult(success());
+  if (is_shardy_ && Next() == '[') return ReadClause("axes");
+  if (is_shardy_ && Next() == '<') return ReadClause("sharding");
+  return std::nullopt;
 }
 
 ParseResult ReaderOpParser::ReadItem(SmallVector<Operand>* operands) {
@@ -316,42 +310,44 @@ ParseResult ReaderOpParser::ReadItem(SmallVector<Operand>* operands) {
 ParseResult ReaderOpParser::ParseAny() {
   SmallVector<Operand> operands;
   mlir::StringAttr symbol;
-  std::string text;
+  std::string name;
   if (succeeded(p_.parseOptionalSymbolName(symbol))) {
-    Set("call_target_name", symbol);
-  } else if (succeeded(p_.parseOptionalString(&text))) {
-    SetText("name", text);
+    Set(op_ == "mesh" ? "sym_name" : "call_target_name", symbol);
+    // @mesh = <["x"=8]> {..}
+    if (op_ == "mesh") return failure(p_.parseEqual() || ReadClause("mesh") || ReadAttributes());
+  } else {
+    (void)p_.parseOptionalString(&name);  // Of a composite.
   }
   const auto read = [&] { return ReadItem(&operands); };
   if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::OptionalParen, read)) return failure();
-  const OptionalParseResult first = ReadOptionalItem(&operands);
-  if (first.has_value() && *first) return failure();
-  while (first.has_value() && succeeded(p_.parseOptionalComma())) {
-    if (ReadItem(&operands)) return failure();
+  OptionalParseResult item = ReadOptionalItem(&operands);
+  while (item.has_value() && succeeded(*item)) {
+    if (succeeded(p_.parseOptionalComma())) {
+      item = ReadItem(&operands);
+    } else if (is_shardy_) {
+      item = ReadOptionalItem(&operands);
+    } else {
+      break;
+    }
   }
-  if (op_ == "dot_general") SetText("dot_dimension_numbers", "dot<" + llvm::Twine(dot_) + ">");
+  if (item.has_value() && *item) return failure();
+  if (op_ == "manual_computation") {
+    SmallVector<Argument> arguments;
+    if (p_.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true) ||
+        p_.parseRegion(*state_.addRegion(), arguments)) {
+      return failure();
+    }
+  }
   if (ReadAttributes()) return failure();
   return ReadTypes(operands);
 }
 
-// The rest of `() <{value = dense<1> : tensor<2xi8>}> : () -> T`, where the value is what T is stored as.
-ParseResult ReaderOpParser::ParseConstantOfAnotherType() {
-  if (p_.parseRParen()) return failure();
-  const bool has_properties = succeeded(p_.parseOptionalLess());
-  if (ReadAttributes() || (has_properties && p_.parseGreater())) return failure();
-  return ReadTypes({});
-}
-
 ParseResult ReaderOpParser::ParseConstant() {
-  mlir::Attribute value;
-  if (succeeded(p_.parseOptionalLParen())) return ParseConstantOfAnotherType();
-  if (ReadAttributes()) return failure();
-  const auto at = p_.getCurrentLocation();
-  if (p_.parseAttribute(value)) return failure();
-  auto typed = mlir::dyn_cast<mlir::TypedAttr>(value);
-  if (!typed) return p_.emitError(at, "a value with a type was expected");
-  Set("value", value);
-  state_.addTypes(typed.getType());
+  // `() <{value = dense<1> : tensor<2xi8>}> : () -> T`, where the value is what T is stored as.
+  if (Next() == '(') return p_.parseGenericOperationAfterOpName(state_);
+  mlir::TypedAttr value;
+  if (ReadAttributes() || p_.parseAttribute(value, "value", state_.attributes)) return failure();
+  state_.addTypes(value.getType());
   return success();
 }
 
@@ -361,39 +357,27 @@ ParseResult ReaderOpParser::ParseWhile() {
   SmallVector<Operand> initial;
   SmallVector<mlir::Type> types;
   const auto at = p_.getCurrentLocation();
-  const auto read = [&]() -> ParseResult {
-    return ParseResult(failure(p_.parseArgument(arguments.emplace_back()) || p_.parseEqual() ||
-                               p_.parseOperand(initial.emplace_back())));
-  };
-  if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, read)) return failure();
-  if (!arguments.empty() && (p_.parseColon() || p_.parseTypeList(types))) return failure();
-  if (p_.resolveOperands(initial, types, at, state_.operands)) return failure();
-  for (size_t i = 0; i < arguments.size(); ++i) arguments[i].type = types[i];
-  state_.addTypes(types);
-  if (p_.parseOptionalAttrDictWithKeyword(state_.attributes) || p_.parseKeyword("cond") ||
-      p_.parseRegion(*state_.addRegion(), arguments) || p_.parseKeyword("do")) {
+  if (p_.parseAssignmentList(arguments, initial) ||
+      (!initial.empty() && p_.parseColonTypeList(types)) ||
+      p_.resolveOperands(initial, types, at, state_.operands)) {
     return failure();
   }
-  return p_.parseRegion(*state_.addRegion(), arguments);
+  for (const auto& [argument, type] : llvm::zip_equal(arguments, types)) argument.type = type;
+  state_.addTypes(types);
+  return failure(p_.parseOptionalAttrDictWithKeyword(state_.attributes) ||
+                 p_.parseKeyword("cond") || p_.parseRegion(*state_.addRegion(), arguments) ||
+                 p_.parseKeyword("do") || p_.parseRegion(*state_.addRegion(), arguments));
 }
 
 // The region of a reduction that is written `applies stablehlo.add`.
 void ReaderOpParser::AddReducer(StringRef applied) {
-  auto* block = new mlir::Block();
-  state_.addRegion()->push_back(block);
-  SmallVector<mlir::Value> arguments;
-  SmallVector<mlir::Type> types;
-  if (!state_.operands.empty()) types.push_back(state_.operands.back().getType());
-  for (int i = 0; i < 2; ++i) {
-    for (const mlir::Type type : types) {
-      arguments.push_back(block->addArgument(type, state_.location));
-    }
-  }
-  OperationState apply(state_.location, applied, arguments, types, {});
-  mlir::Operation* result = mlir::Operation::create(apply);
-  block->push_back(result);
-  OperationState end(state_.location, "stablehlo.return", result->getResults(), {}, {});
-  block->push_back(mlir::Operation::create(end));
+  const mlir::Location at = state_.location;
+  const mlir::Type type = state_.operands.back().getType();
+  mlir::OpBuilder builder(p_.getContext());
+  mlir::Block* block = builder.createBlock(state_.addRegion(), {}, {type, type}, {at, at});
+  mlir::Operation* result =
+      builder.create(at, builder.getStringAttr(applied), block->getArguments(), type);
+  builder.create(at, builder.getStringAttr("stablehlo.return"), result->getResults());
 }
 
 // (%a init: %b), .. applies OP across dimensions = [..] : types, or
@@ -438,78 +422,12 @@ ParseResult ReaderOpParser::ParseReduce() {
   return p_.parseRegion(*state_.addRegion(), firsts);
 }
 
-// @mesh = <["x"=8]> {..}
-ParseResult ReaderOpParser::ParseMesh() {
-  mlir::StringAttr name;
-  StringRef text;
-  if (p_.parseSymbolName(name) || p_.parseEqual() || ReadText(&text)) return failure();
-  Set("sym_name", name);
-  SetText("mesh", text);
-  return ReadAttributes();
-}
-
-// %a <@mesh, [{}]> : T, with lists of axes and words such as `group_id=3` before the type.
-ParseResult ReaderOpParser::ParseShardy() {
-  SmallVector<Operand> operands;
-  while (true) {
-    StringRef word = "sharding", text;
-    const OptionalParseResult operand = p_.parseOptionalOperand(operands.emplace_back());
-    if (operand.has_value()) {
-      if (*operand) return failure();
-      (void)p_.parseOptionalComma();
-      continue;
-    }
-    operands.pop_back();
-    const char next = *p_.getCurrentLocation().getPointer();
-    if (succeeded(p_.parseOptionalKeyword(&word))) {
-      if (p_.parseEqual()) return failure();
-    } else if (next == '[') {
-      word = "axes";
-    } else if (next != '<') {
-      break;
-    }
-    if (ReadText(&text)) return failure();
-    SetText(word, text);
-  }
-  if (ReadAttributes()) return failure();
-  return ReadTypes(operands);
-}
-
-// (%a, ..) in_shardings=[..] out_shardings=[..] manual_axes={..} (%b: T, ..) {..} : types
-ParseResult ReaderOpParser::ParseManualComputation() {
-  SmallVector<Operand> operands;
-  SmallVector<Argument> arguments;
-  if (p_.parseOperandList(operands, OpAsmParser::Delimiter::Paren)) return failure();
-  for (const char* word : {"in_shardings", "out_shardings", "manual_axes"}) {
-    StringRef text;
-    if (p_.parseKeyword(word) || p_.parseEqual() || ReadText(&text)) return failure();
-    SetText(word, text);
-  }
-  if (p_.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true) ||
-      p_.parseRegion(*state_.addRegion(), arguments) || ReadAttributes()) {
-    return failure();
-  }
-  return ReadTypes(operands);
-}
-
 }  // namespace
 
-enum class ReaderNamespace { kStableHlo, kChlo, kShardy };
-
-template <ReaderNamespace kNamespace>
+template <const char* kNamespace>
 class ReaderDialect : public mlir::Dialect {
  public:
-  static StringRef getDialectNamespace() {
-    switch (kNamespace) {
-      case ReaderNamespace::kStableHlo:
-        return "stablehlo";
-      case ReaderNamespace::kChlo:
-        return "chlo";
-      case ReaderNamespace::kShardy:
-        return "sdy";
-    }
-    return "";
-  }
+  static StringRef getDialectNamespace() { return kNamespace; }
 
   explicit ReaderDialect(mlir::MLIRContext* context)
       : Dialect(getDialectNamespace(), context, mlir::TypeID::get<ReaderDialect>()) {
@@ -537,10 +455,13 @@ class ReaderDialect : public mlir::Dialect {
   }
 };
 
+inline constexpr char kStableHlo[] = "stablehlo";
+inline constexpr char kChlo[] = "chlo";
+inline constexpr char kShardy[] = "sdy";
+
 void RegisterReaderDialects(mlir::DialectRegistry* registry) {
-  registry
-      ->insert<ReaderDialect<ReaderNamespace::kStableHlo>, ReaderDialect<ReaderNamespace::kChlo>,
-               ReaderDialect<ReaderNamespace::kShardy>, mlir::func::FuncDialect>();
+  registry->insert<ReaderDialect<kStableHlo>, ReaderDialect<kChlo>, ReaderDialect<kShardy>,
+                   mlir::func::FuncDialect>();
 }
 
 }  // namespace xla_indexing::internal

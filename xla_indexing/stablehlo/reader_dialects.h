@@ -1,13 +1,15 @@
-// The dialects of the reader: they let MLIR's own parser read the pretty form of StableHLO, CHLO and Shardy.
-// Functions are read by MLIR's dialect for them.
+// The dialects of the reader: they let MLIR's own parser read the pretty form of StableHLO, CHLO
+// and Shardy. Functions are read by MLIR's dialect for them.
 //
-// No operation of the three is registered. They are read by Dialect::getParseOperationHook, one grammar for all of them,
+// No operation of the three is registered. They are read by Dialect::getParseOperationHook, one
+// grammar for all of them,
 //
 //   op @name ( %a, %b ) LT, %c[1:5], key = value, .. {attributes} : types
 //
-// and with the few forms that are their own: while, reduce, constants, shardings. They get the names that
-// the generic form has for their attributes; where the value is a list or a word it stays the text that it is,
-// which op_attributes.h reads. Attributes `#stablehlo.gather<..>` and types `!stablehlo.token` are opaque.
+// and with the few forms that are their own: while, reduce, constants. They get the names that
+// the generic form has for their attributes; where the value is a list or a word it stays the text
+// that it is, which op_attributes.h reads. Attributes `#stablehlo.gather<..>` and types
+// `!stablehlo.token` are opaque.
 //
 // The dialects belong in a context of their own: one that has the real ones must not load them.
 //
