@@ -12,10 +12,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "llvm/ADT/APInt.h"
+#include "absl/strings/strip.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -42,32 +44,22 @@ absl::Status NoCounterpart(mlir::Type type) {
 }
 
 std::optional<ElementType> ElementTypeOf(mlir::Type type) {
-  if (auto integer = mlir::dyn_cast<mlir::IntegerType>(type)) {
-    if (integer.getWidth() == 1 && !integer.isUnsigned()) return ElementType::kPred;
-    return ElementTypeFromName(absl::StrCat(integer.isUnsigned() ? "u" : "s", integer.getWidth()));
-  }
-  if (mlir::isa<mlir::IndexType>(type)) return ElementType::kS64;
-  if (auto complex = mlir::dyn_cast<mlir::ComplexType>(type)) {
-    if (complex.getElementType().isF32()) return ElementType::kC64;
-    if (complex.getElementType().isF64()) return ElementType::kC128;
-    return std::nullopt;
-  }
-  std::string name = PrintedType(type);
-  if (mlir::isa<mlir::FloatType>(type)) {
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    return ElementTypeFromName(name);
-  }
+  const std::string printed = PrintedType(type);
+  absl::string_view name = printed;
   // !quant.uniform<i8<-127:127>:f32:1, {..}>: the storage comes first.
-  const size_t open = name.find("uniform");
-  const size_t begin = name.find('<', open == std::string::npos ? name.size() : open);
-  if (name.rfind("!quant", 0) != 0 || begin == std::string::npos) return std::nullopt;
-  const size_t end = name.find_first_of("<:", begin + 1);
-  absl::string_view storage = absl::string_view(name).substr(begin + 1, end - begin - 1);
-  if (storage.empty()) return std::nullopt;
-  if (storage[0] == 'i') return ElementTypeFromName(absl::StrCat("s", storage.substr(1)));
-  if (storage.substr(0, 2) == "ui") return ElementTypeFromName(storage.substr(1));
-  return ElementTypeFromName(absl::AsciiStrToLower(storage));
+  if (absl::StartsWith(name, "!quant") && absl::StrContains(name, "uniform")) {
+    name.remove_prefix(std::min(name.size(), name.find('<', name.find("uniform")) + 1));
+    name = name.substr(0, name.find_first_of("<:"));
+  }
+  if (name == "i1" || name == "si1") return ElementType::kPred;
+  if (name == "index") return ElementType::kS64;
+  if (name == "complex<f32>") return ElementType::kC64;
+  if (name == "complex<f64>") return ElementType::kC128;
+  if (absl::ConsumePrefix(&name, "ui")) return ElementTypeFromName(absl::StrCat("u", name));
+  if (absl::ConsumePrefix(&name, "i") || absl::ConsumePrefix(&name, "si")) {
+    return ElementTypeFromName(absl::StrCat("s", name));
+  }
+  return ElementTypeFromName(absl::AsciiStrToLower(name));
 }
 
 absl::StatusOr<Shape> ShapeAtDepth(mlir::Type type, int depth) {
@@ -115,12 +107,6 @@ absl::StatusOr<Shape> ShapeAtDepth(mlir::Type type, int depth) {
   return NoCounterpart(type);
 }
 
-uint64_t BitsOf(const char* data, int bytes) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, data, static_cast<size_t>(bytes));
-  return bits;
-}
-
 }  // namespace
 
 absl::StatusOr<Shape> ShapeOfType(mlir::Type type) { return ShapeAtDepth(type, 0); }
@@ -141,10 +127,9 @@ absl::StatusOr<Literal> LiteralOfAttribute(mlir::Attribute value, const Shape& s
   const int64_t stored = dense.isSplat() ? 1 : *count;
   if (shape.element_type() == ElementType::kPred) {
     // MLIR packs them.
-    int64_t i = 0;
-    for (const bool bit : dense.getValues<bool>()) {
-      if (i >= stored || i >= literal->ElementCount()) break;
-      literal->SetBits(i++, bit ? 1 : 0);
+    for (const auto& [i, bit] : llvm::enumerate(dense.getValues<bool>())) {
+      if (static_cast<int64_t>(i) >= std::min(stored, literal->ElementCount())) break;
+      literal->SetBits(static_cast<int64_t>(i), bit ? 1 : 0);
     }
     return literal;
   }
@@ -154,11 +139,14 @@ absl::StatusOr<Literal> LiteralOfAttribute(mlir::Attribute value, const Shape& s
   if (static_cast<int64_t>(raw.size()) / (bytes * parts) < stored) {
     return absl::InvalidArgumentError("the value of a constant is not of its size");
   }
-  const int width = std::min(BitWidth(shape.element_type()) / parts, 64);
-  const uint64_t mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+  const int width = BitWidth(shape.element_type()) / parts;
+  const uint64_t mask = width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+  const char* next = raw.data();
   for (int64_t i = 0; i < std::min(stored, literal->ElementCount()); ++i) {
-    for (int part = 0; part < parts; ++part) {
-      literal->SetBits(i, BitsOf(raw.data() + (i * parts + part) * bytes, bytes) & mask, part);
+    for (int part = 0; part < parts; ++part, next += bytes) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, next, static_cast<size_t>(bytes));
+      literal->SetBits(i, bits & mask, part);
     }
   }
   return literal;
