@@ -1,8 +1,8 @@
-// One operation that is being imported, the row of the table (op_rules.cc) that says how, and the functions of rows
-// that are more than an opcode, its operands and attributes.
+// One operation that is being imported, the row of the table (op_rules.cc) that says how, and the
+// functions of rows that are more than an opcode, its operands and attributes.
 //
-// Errors go to the importer, which keeps the first; the functions that make instructions may be called after
-// one, and then make something of no use.
+// Errors go to the importer, which keeps the first; the functions that make instructions may be
+// called after one, and then make something of no use.
 //
 //   void ImportSquare(ImportedOp& call) {   // a function of a row
 //     call.operands.push_back(call.operands[0]);
@@ -14,12 +14,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/StringRef.h"
+#include "mlir/IR/Attributes.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"
 #include "xla_indexing/hlo/model/instruction.h"
@@ -27,15 +30,12 @@
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/stablehlo/module_importer.h"
-#include "xla_indexing/stablehlo/op_attributes.h"
 
 namespace xla_indexing::internal {
 
 using Ints = std::vector<int64_t>;
 
-inline absl::Span<const int64_t> SpanOf(const Ints& ints) { return ints; }
-
-// An attribute of an instruction, and where it stands in the operation (op_attributes.h).
+// An attribute of an instruction, and where it stands in the operation.
 struct OpAttributeRule {
   AttributeKey key;
   std::string path;
@@ -46,20 +46,19 @@ struct ImportedOp;
 
 // One row of the table.
 struct OpRule {
-  OpRule(std::string name, HloOpcode opcode, int least_operands = 0, int least_results = 1,
+  OpRule(std::string name, HloOpcode opcode, int least_operands = 0,
          absl::string_view attributes = "", void (*import)(ImportedOp&) = nullptr,
-         RegionForm form = RegionForm::kNone, int regions = 0);
+         RegionForm form = RegionForm::kNone);
 
   std::string name;  // Without the dialect's.
   HloOpcode opcode;
   int least_operands;
-  int least_results;
-  // `dimensions=permutation is_stable? k`: HLO's names, optional ones with a `?`, and after `=` where they stand
-  // if not under the same name.
+  // `dimensions=permutation is_stable? k`: HLO's names, optional ones with a `?`, and after `=`
+  // where they stand if not under the same name.
   std::vector<OpAttributeRule> attributes;
   void (*import)(ImportedOp&);
   RegionForm form;
-  int regions;
+  int regions = 0;  // At least.
 };
 
 // One operation that is being imported, its operands made and counted.
@@ -67,9 +66,10 @@ struct ImportedOp {
   ModuleImporter& importer;
   mlir::Operation& op;
   const OpRule& rule;
-  OpAttributes attributes;
-  ImportedOperands operands;
-  Shape shape;  // That of the results.
+  ImportedOperands operands = {};
+  Shape shape = {};  // That of the results.
+  // Lists of numbers that count as attributes.
+  std::vector<std::pair<absl::string_view, Ints>> given = {};
 
   bool failed() const { return importer.failed(); }
   template <typename... Parts>
@@ -77,26 +77,34 @@ struct ImportedOp {
     importer.Fail(op, parts...);
   }
   bool Is(llvm::StringRef name) const { return op.getName().stripDialect() == name; }
-  bool IsReduction() const { return rule.form == RegionForm::kReducer; }
+
+  // The operation's attributes. A path names one, or a part of it, `channel_handle.handle`; parts
+  // of dimension numbers go by their own names. What is absent is empty; an error where an
+  // attribute is not what is asked for.
+  mlir::Attribute Find(absl::string_view name) const;
+  // The whole text.
+  std::string TextAt(absl::string_view path) const { return FindText(path).value_or(""); }
+  // The last word: HIGH of `#stablehlo<precision HIGH>`.
+  std::string WordAt(absl::string_view path);
+  Ints IntsAt(absl::string_view path) { return FindInts(path).value_or(Ints()); }
+  std::optional<int64_t> IntAt(absl::string_view path);
+  bool BoolAt(absl::string_view path) { return IntAt(path).value_or(0) != 0; }
+
   const HloComputation* Region(size_t i) { return importer.RegionsOf(op).computations[i]; }
   absl::Span<const mlir::Value> Captures(size_t region) {
     return importer.RegionsOf(op).captures[region];
   }
 
-  // The instruction that the operation is, with the attributes of its row; one of another opcode, without
-  // these; and one that is a step to it.
+  // The instruction that the operation is, with the attributes of its row; one of another opcode,
+  // with these attributes; and one that is a step to it.
   HloInstruction* AddMain(const ImportedOperands& from, const Shape& to);
-  HloInstruction* AddMain(HloOpcode opcode, const ImportedOperands& from, const Shape& to) {
-    return importer.AddMain(op, opcode, from, to);
-  }
-  HloInstruction* AddStep(HloOpcode opcode, const ImportedOperands& from, const Shape& to) {
-    return importer.AddStep(op, opcode, from, to);
+  HloInstruction* AddMain(HloOpcode opcode, const ImportedOperands& from, const Shape& to,
+                          ImportedAttributes given = {}) {
+    return importer.AddMain(op, opcode, from, to, given);
   }
   HloInstruction* AddStep(HloOpcode opcode, const ImportedOperands& from, const Shape& to,
-                          const Ints& dimensions) {
-    HloInstruction* made = AddStep(opcode, from, to);
-    made->SetAttribute(AttributeKey::kDimensions, SpanOf(dimensions));
-    return made;
+                          ImportedAttributes given = {}) {
+    return importer.AddStep(op, opcode, from, to, given);
   }
   const HloInstruction* AddElement(const HloInstruction* tuple, int64_t index) {
     return importer.AddElement(op, tuple, index);
@@ -106,10 +114,15 @@ struct ImportedOp {
   }
   // Gives an instruction the attributes of the row.
   void SetAttributes(HloInstruction* made);
-  // Puts what the operation's region captures behind the first `at` operands, as arrays of the dimensions of `like`.
+  // Puts what the operation's region captures behind the first `at` operands, as arrays of the
+  // dimensions of `like`.
   void AddCaptured(size_t at, const Shape& like);
   // Lets the operation's results be those of `made`.
   void Bind(const HloInstruction* made) { importer.Bind(op, made); }
+
+ private:
+  std::optional<std::string> FindText(absl::string_view path) const;
+  std::optional<Ints> FindInts(absl::string_view path);
 };
 
 // The row of an operation of StableHLO that is in the table.
@@ -118,7 +131,8 @@ const OpRule& OpRuleNamed(absl::string_view name);
 // Makes the operation with its operands and results, and binds it.
 void ImportPlain(ImportedOp& call);
 
-// import_elements.cc: what moves elements, functions of each element, and sums of products.
+// import_elements.cc: what moves elements, functions of each element, sums of products, and
+// operations whose sizes are operands.
 void ImportConstant(ImportedOp& call);
 void ImportBroadcast(ImportedOp& call);
 void ImportGather(ImportedOp& call);
@@ -127,25 +141,18 @@ void ImportFunctionOfElements(ImportedOp& call);
 void ImportBroadcasting(ImportedOp& call);
 void ImportRng(ImportedOp& call);
 void ImportDot(ImportedOp& call);
-
-// import_sizes.cc: operations whose sizes are operands.
+void ImportEinsum(ImportedOp& call);
 void ImportDynamic(ImportedOp& call);
 
-// import_einsum.cc: sums of products by an equation.
-void ImportEinsum(ImportedOp& call);
-
-// import_regions.cc: what has a region, and calls.
+// import_regions.cc: what has a region, calls, what other devices have a part in, and what is
+// outside of the program.
 void ImportOfElements(ImportedOp& call);
 void ImportWhile(ImportedOp& call);
 void ImportConditional(ImportedOp& call);
 void ImportCall(ImportedOp& call);
-
-// import_devices.cc: what other devices have a part in.
 void ImportAllToAll(ImportedOp& call);
 void ImportShardingConstraint(ImportedOp& call);
 void ImportManualComputation(ImportedOp& call);
-
-// import_calls.cc: what is outside of the program.
 void ImportBarrier(ImportedOp& call);
 void ImportInfeed(ImportedOp& call);
 void ImportOutfeed(ImportedOp& call);

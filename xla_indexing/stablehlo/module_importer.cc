@@ -17,7 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include "mlir/IR/Block.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -56,18 +56,6 @@ struct OpOrigin {
   unsigned line = 0;
 };
 
-// Takes the file and the first line, if the location is a place in a file.
-void TakePlace(mlir::LocationAttr location, OpOrigin* origin) {
-#if LLVM_VERSION_MAJOR >= 20
-  auto place = mlir::dyn_cast<mlir::FileLineColRange>(location);
-  if (place) origin->line = place.getStartLine();
-#else  // Without ranges of lines.
-  auto place = mlir::dyn_cast<mlir::FileLineColLoc>(location);
-  if (place) origin->line = place.getLine();
-#endif
-  if (place) origin->file = place.getFilename();
-}
-
 OpOrigin OriginOf(mlir::Location location) {
   OpOrigin origin;
   mlir::LocationAttr at = location;
@@ -81,7 +69,9 @@ OpOrigin OriginOf(mlir::Location location) {
       if (fused.getLocations().empty()) break;
       at = fused.getLocations().front();
     } else {
-      TakePlace(at, &origin);
+      // The first line of a range.
+      auto place = mlir::dyn_cast<mlir::FileLineColLoc>(at);
+      if (place) origin = {origin.name, place.getFilename(), place.getLine()};
       break;
     }
   }
@@ -98,9 +88,10 @@ bool TakesScalars(RegionForm form) {
   return form == RegionForm::kReducer || form == RegionForm::kSort || form == RegionForm::kMap;
 }
 
-// Whether the region's computation has one parameter, a tuple.
-bool IsOfOneTuple(RegionForm form) {
-  return form == RegionForm::kWhile || form == RegionForm::kBranches;
+// The attributes of the arguments of a function.
+llvm::ArrayRef<mlir::Attribute> ArgumentAttributes(mlir::Operation& function) {
+  auto all = function.getAttrOfType<mlir::ArrayAttr>("arg_attrs");
+  return all ? all.getValue() : llvm::ArrayRef<mlir::Attribute>();
 }
 
 }  // namespace
@@ -114,19 +105,50 @@ std::string HloNameOf(absl::string_view text) {
   return name;
 }
 
+bool IsInBraces(Lexer& lexer) {
+  absl::string_view unused;
+  return lexer.ReadBraces(&unused) && lexer.AtEnd();
+}
+
 void ModuleImporter::FailWith(mlir::Operation& op, const std::string& message) {
   const std::string text = absl::StrCat("'", NameOf(op), "': ", message);
-  if (places_.source() == nullptr) {
-    std::string place;
-    llvm::raw_string_ostream stream(place);
-    op.getLoc().print(stream);
-    status_ = absl::InvalidArgumentError(absl::StrCat(place, ": error: ", text));
+  if (source_ != nullptr) {
+    const auto offset = static_cast<size_t>(std::max<int64_t>(OffsetOf(op), 0));
+    status_ = absl::InvalidArgumentError(
+        FormatDiagnostic(source_->filename, source_->text, offset, text));
     return;
   }
-  const int64_t offset = std::max<int64_t>(places_.OffsetOf(op), 0);
-  const SourceText& source = *places_.source();
-  status_ = absl::InvalidArgumentError(
-      FormatDiagnostic(source.filename, source.text, static_cast<size_t>(offset), text));
+  std::string place;
+  llvm::raw_string_ostream stream(place);
+  op.getLoc().print(stream);
+  status_ = absl::InvalidArgumentError(absl::StrCat(place, ": error: ", text));
+}
+
+int64_t ModuleImporter::OffsetOf(mlir::Operation& op) const {
+  const auto* definition = state_ == nullptr ? nullptr : state_->getOpDef(&op);
+  return definition == nullptr ? HloInstruction::kNoSourceOffset
+                               : definition->loc.Start.getPointer() - source_->text.data();
+}
+
+absl::string_view ModuleImporter::TextOf(mlir::Value value) const {
+  llvm::SMRange place;
+  if (state_ == nullptr || !value) return {};
+  if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value)) {
+    const auto* block = state_->getBlockDef(argument.getOwner());
+    if (block != nullptr && argument.getArgNumber() < block->arguments.size()) {
+      place = block->arguments[argument.getArgNumber()].loc;
+    }
+  } else if (const auto* op = state_->getOpDef(value.getDefiningOp());
+             op != nullptr && !op->resultGroups.empty()) {
+    place = op->resultGroups.front().definition.loc;
+  }
+  if (!place.isValid()) return {};
+  const char* const begin = place.Start.getPointer();
+  return absl::StripPrefix({begin, static_cast<size_t>(place.End.getPointer() - begin)}, "%");
+}
+
+absl::string_view ModuleImporter::TextOf(mlir::Operation& op) const {
+  return op.getNumResults() == 0 ? absl::string_view() : TextOf(op.getResult(0));
 }
 
 const HloInstruction* ModuleImporter::ValueOf(mlir::Operation& user, mlir::Value value) {
@@ -134,8 +156,9 @@ const HloInstruction* ModuleImporter::ValueOf(mlir::Operation& user, mlir::Value
   const auto found = scope_->values.find(value);
   if (found != scope_->values.end()) return found->second;
   mlir::Operation* definition = value.getDefiningOp();
-  // A constant of a region around this one.
-  if (IsConstant(definition) && definition->getBlock() != user.getBlock()) {
+  // A constant of a region around this one, or one of the region that this one is moved out of.
+  if (IsConstant(definition) &&
+      (definition->getBlock() != user.getBlock() || moved_.contains(&user))) {
     ImportOp(*this, *definition);
     return failed() ? nullptr : scope_->values.lookup(value);
   }
@@ -147,27 +170,28 @@ Shape ModuleImporter::ShapeOf(mlir::Operation& op, mlir::Type type) {
   const auto [found, is_new] = shapes_.try_emplace(type);
   if (is_new) {
     absl::StatusOr<Shape> shape = ShapeOfType(type);
-    if (!shape.ok()) {
-      Fail(op, shape.status().message());
-      shapes_.erase(type);
-      return Shape();
-    }
-    found->second = *std::move(shape);
+    if (!shape.ok()) Fail(op, shape.status().message());
+    if (shape.ok()) found->second = *std::move(shape);
   }
   return found->second;
 }
 
-Shape ModuleImporter::ResultShape(mlir::Operation& op) {
-  if (op.getNumResults() == 1) return ShapeOf(op, op.getResult(0).getType());
+std::vector<Shape> ModuleImporter::ResultShapes(mlir::Operation& op) {
   std::vector<Shape> shapes;
   for (const mlir::Type type : op.getResultTypes()) shapes.push_back(ShapeOf(op, type));
-  return Shape::Tuple(std::move(shapes));
+  return shapes;
 }
 
-const HloComputation* ModuleImporter::FunctionNamed(mlir::Operation& user, absl::string_view name) {
-  const auto found = computations_.find(name);
-  if (found != computations_.end()) return found->second;
-  Fail(user, "there is no function @", name, " with a body");
+Shape ModuleImporter::ResultShape(mlir::Operation& op) {
+  if (op.getNumResults() == 1) return ShapeOf(op, op.getResult(0).getType());
+  return Shape::Tuple(ResultShapes(op));
+}
+
+const HloComputation* ModuleImporter::FunctionNamed(mlir::Operation& user, mlir::Attribute symbol) {
+  auto name = mlir::dyn_cast_or_null<mlir::FlatSymbolRefAttr>(symbol);
+  mlir::Operation* const function = name ? functions_.lookup(name.getAttr()) : nullptr;
+  if (function != nullptr) return RegionsOf(*function).computations[0];
+  Fail(user, "there is no function @", name ? name.getValue().str() : "", " with a body");
   return nullptr;
 }
 
@@ -190,47 +214,38 @@ std::string ModuleImporter::UniqueComputationName(absl::string_view name) {
 
 void ModuleImporter::SetMetadata(mlir::Location location, HloInstruction* instruction) {
   const OpOrigin origin = OriginOf(location);
-  // The place of an operation without a location is that of its text.
-  const bool has_file = !origin.file.empty() && (places_.source() == nullptr ||
-                                                 View(origin.file) != places_.source()->filename);
   std::vector<std::string> words;
   if (!origin.name.empty()) words.push_back("op_name=" + Quoted(View(origin.name)));
-  if (has_file) {
-    words.push_back("source_file=" + Quoted(View(origin.file)));
-    words.push_back(absl::StrCat("source_line=", origin.line));
+  // The place of an operation without a location is that of its text.
+  if (!origin.file.empty() && (source_ == nullptr || View(origin.file) != source_->filename)) {
+    words.push_back(
+        absl::StrCat("source_file=", Quoted(View(origin.file)), " source_line=", origin.line));
   }
   if (words.empty()) return;
   instruction->SetTextAttribute("metadata", absl::StrCat("{", absl::StrJoin(words, " "), "}"));
 }
 
 // HLO's shardings as they are; Shardy's as XLA hands them on.
-void ModuleImporter::AddShardings(mlir::Operation& op,
-                                  llvm::ArrayRef<mlir::NamedAttribute> attributes,
+void ModuleImporter::AddShardings(mlir::Operation& op, mlir::DictionaryAttr attributes,
                                   HloInstruction* instruction) {
   std::vector<std::string> frontend;
-  for (const mlir::NamedAttribute& attribute : attributes) {
-    const llvm::StringRef name = attribute.getName();
-    if (name == "mhlo.sharding") {
-      const std::string text = AttributeText(attribute.getValue());
-      Lexer lexer(text);
-      absl::string_view unused;
-      if (!lexer.ReadBraces(&unused) || !lexer.AtEnd() || !CheckSharding(lexer, text)) {
-        Fail(op, "mhlo.sharding '", text, "' is none of HLO",
-             lexer.error_message().empty() ? "" : ": ", lexer.error_message());
-        return;
-      }
-      instruction->SetTextAttribute("sharding", text);
-    } else if (name == "sdy.sharding") {
-      frontend.push_back(absl::StrCat(
-          "xla.sdy.sharding=", Quoted(absl::StrCat("#sdy.", AttributeText(attribute.getValue())))));
-    } else if (name == "mhlo.frontend_attributes") {
-      auto dictionary = mlir::dyn_cast<mlir::DictionaryAttr>(attribute.getValue());
-      if (!dictionary) continue;
-      for (const mlir::NamedAttribute& entry : dictionary) {
-        frontend.push_back(absl::StrCat(HloNameOf(View(entry.getName())), "=",
-                                        Quoted(AttributeText(entry.getValue()))));
-      }
+  if (auto given = attributes.getAs<mlir::DictionaryAttr>("mhlo.frontend_attributes")) {
+    for (const mlir::NamedAttribute& entry : given) {
+      frontend.push_back(absl::StrCat(HloNameOf(View(entry.getName())), "=",
+                                      Quoted(AttributeText(entry.getValue()))));
     }
+  }
+  if (const mlir::Attribute sharding = attributes.get("mhlo.sharding")) {
+    const std::string text = AttributeText(sharding);
+    Lexer lexer(text);
+    if (!IsInBraces(lexer) || !CheckSharding(lexer, text)) {
+      return Fail(op, "mhlo.sharding '", text, "' is none of HLO",
+                  lexer.error_message().empty() ? "" : ": ", lexer.error_message());
+    }
+    instruction->SetTextAttribute("sharding", text);
+  }
+  if (const mlir::Attribute sharding = attributes.get("sdy.sharding")) {
+    frontend.push_back(absl::StrCat("xla.sdy.sharding=", Quoted(ShardyText("sharding", sharding))));
   }
   if (frontend.empty()) return;
   instruction->SetTextAttribute("frontend_attributes",
@@ -239,10 +254,11 @@ void ModuleImporter::AddShardings(mlir::Operation& op,
 
 HloInstruction* ModuleImporter::AddNamed(mlir::Operation& op, HloOpcode opcode,
                                          const std::string& name, const ImportedOperands& operands,
-                                         const Shape& shape) {
+                                         const Shape& shape, ImportedAttributes attributes) {
   HloInstruction* made =
       scope_->computation->AddInstruction(opcode, UniqueName(name), shape, operands);
-  made->SetSourceOffset(places_.OffsetOf(op));
+  made->SetSourceOffset(OffsetOf(op));
+  for (const auto& [key, value] : attributes) made->SetAttribute(key, value);
   unfinished_.push_back({&op, made, /*is_main=*/false});
   return made;
 }
@@ -250,16 +266,16 @@ HloInstruction* ModuleImporter::AddNamed(mlir::Operation& op, HloOpcode opcode,
 void ModuleImporter::FinishInstructions() {
   for (const Unfinished& one : unfinished_) {
     SetMetadata(one.op->getLoc(), one.instruction);
-    if (one.is_main)
-      AddShardings(*one.op, one.op->getDiscardableAttrDictionary().getValue(), one.instruction);
+    if (one.is_main) AddShardings(*one.op, one.op->getDiscardableAttrDictionary(), one.instruction);
   }
   unfinished_.clear();
 }
 
 // `%5`, an addition, is add.5; where nothing has a name, the last word of its location is one.
 HloInstruction* ModuleImporter::AddMain(mlir::Operation& op, HloOpcode opcode,
-                                        const ImportedOperands& operands, const Shape& shape) {
-  const absl::string_view text = places_.NameOf(op);
+                                        const ImportedOperands& operands, const Shape& shape,
+                                        ImportedAttributes attributes) {
+  const absl::string_view text = TextOf(op);
   const bool is_word = !text.empty() && !absl::ascii_isdigit(text[0]);
   std::string name;
   if (is_word) {
@@ -270,25 +286,24 @@ HloInstruction* ModuleImporter::AddMain(mlir::Operation& op, HloOpcode opcode,
     name = word.empty() ? std::string(OpcodeName(opcode)) : HloNameOf(word);
     if (!text.empty()) absl::StrAppend(&name, ".", text);
   }
-  HloInstruction* made = AddNamed(op, opcode, name, operands, shape);
+  HloInstruction* made = AddNamed(op, opcode, name, operands, shape, attributes);
   unfinished_.back().is_main = true;
   return made;
 }
 
 HloInstruction* ModuleImporter::AddStep(mlir::Operation& op, HloOpcode opcode,
-                                        const ImportedOperands& operands, const Shape& shape) {
-  const absl::string_view text = places_.NameOf(op);
+                                        const ImportedOperands& operands, const Shape& shape,
+                                        ImportedAttributes attributes) {
+  const absl::string_view text = TextOf(op);
   std::string name(OpcodeName(opcode));
   if (!text.empty()) absl::StrAppend(&name, ".", HloNameOf(absl::StrCat("n", text)).substr(1));
-  return AddNamed(op, opcode, name, operands, shape);
+  return AddNamed(op, opcode, name, operands, shape, attributes);
 }
 
 const HloInstruction* ModuleImporter::AddElement(mlir::Operation& op, const HloInstruction* tuple,
                                                  int64_t index) {
-  HloInstruction* made =
-      AddStep(op, HloOpcode::kGetTupleElement, {tuple}, tuple->shape().tuple_element(index));
-  made->SetAttribute(AttributeKey::kIndex, index);
-  return made;
+  return AddStep(op, HloOpcode::kGetTupleElement, {tuple}, tuple->shape().tuple_element(index),
+                 {{AttributeKey::kIndex, index}});
 }
 
 const HloInstruction* ModuleImporter::AddTuple(mlir::Operation& op,
@@ -296,13 +311,6 @@ const HloInstruction* ModuleImporter::AddTuple(mlir::Operation& op,
   std::vector<Shape> shapes;
   for (const HloInstruction* element : elements) shapes.push_back(element->shape());
   return AddStep(op, HloOpcode::kTuple, elements, Shape::Tuple(std::move(shapes)));
-}
-
-const HloInstruction* ModuleImporter::AddSplat(mlir::Operation& op, const HloInstruction* scalar,
-                                               const Shape& shape) {
-  HloInstruction* made = AddStep(op, HloOpcode::kBroadcast, {scalar}, shape);
-  made->SetAttribute(AttributeKey::kDimensions, absl::Span<const int64_t>());
-  return made;
 }
 
 void ModuleImporter::Bind(mlir::Operation& op, const HloInstruction* made) {
@@ -325,30 +333,26 @@ void ModuleImporter::Bind(mlir::Operation& op, const HloInstruction* made) {
 
 const HloComputation* ModuleImporter::ScalarFunction(mlir::Operation& op) {
   std::vector<Shape> shapes;
-  const auto scalar_of = [&](mlir::Type type) {
+  std::string key = NameOf(op);
+  llvm::SmallVector<mlir::Type> types(op.getOperandTypes());
+  llvm::append_range(types, op.getResultTypes());
+  for (const mlir::Type type : types) {
     const Shape shape = ShapeOf(op, type);
     if (!shape.IsArray()) Fail(op, "an array is expected, not ", shape.ToString());
-    return failed() ? Shape() : Shape::Scalar(shape.element_type());
-  };
-  std::string key = NameOf(op);
-  for (const mlir::Type type : op.getOperandTypes()) shapes.push_back(scalar_of(type));
-  const Shape result = scalar_of(op.getResult(0).getType());
-  for (const Shape& shape : shapes) absl::StrAppend(&key, " ", shape.ToString());
-  absl::StrAppend(&key, " ", result.ToString());
-  if (failed()) return nullptr;
+    if (failed()) return nullptr;
+    shapes.push_back(Shape::Scalar(shape.element_type()));
+    absl::StrAppend(&key, " ", shapes.back().ToString());
+  }
   const HloComputation*& known = scalar_functions_[key];
   if (known != nullptr) return known;
   HloComputation* made = module_->AddComputation(UniqueComputationName(NameOf(op)));
   ImportedOperands parameters;
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    parameters.push_back(
-        made->AddParameter(static_cast<int64_t>(i), absl::StrCat("x", i), shapes[i]));
+  for (unsigned i = 0; i < op.getNumOperands(); ++i) {
+    parameters.push_back(made->AddParameter(i, absl::StrCat("x", i), shapes[i]));
   }
-  HloInstruction* root =
-      made->AddInstruction(HloOpcode::kCustomCall, "function", result, parameters);
-  root->SetAttribute(AttributeKey::kCustomCallTarget, absl::string_view(NameOf(op)));
-  known = made;
-  return known;
+  made->AddInstruction(HloOpcode::kCustomCall, "function", shapes.back(), parameters)
+      ->SetAttribute(AttributeKey::kCustomCallTarget, absl::string_view(NameOf(op)));
+  return known = made;
 }
 
 // What the region uses of the values around it, constants apart, in the order of their first use.
@@ -367,8 +371,9 @@ std::vector<mlir::Value> ModuleImporter::CapturesOf(mlir::Region& region) {
   return {captures.begin(), captures.end()};
 }
 
-// Finds what a region computes of nothing but constants and values around it. Where HLO takes scalars only, that is
-// made outside, so that an array of which the region picks elements at known places need not come in.
+// Finds what a region computes of nothing but constants and values around it. Where HLO takes
+// scalars only, that is made outside, so that an array of which the region picks elements at known
+// places need not come in.
 void ModuleImporter::FindMoved(mlir::Region& region) {
   if (!region.hasOneBlock()) return;
   for (mlir::Operation& inner : region.front()) {
@@ -387,58 +392,63 @@ void ModuleImporter::FindMoved(mlir::Region& region) {
 void ModuleImporter::ImportMoved(mlir::Operation& op) {
   for (mlir::Region& region : op.getRegions()) {
     for (mlir::Operation& inner : region.getOps()) {
+      if (failed()) return;
       if (!moved_.contains(&inner) || scope_->values.contains(inner.getResult(0))) continue;
-      for (const mlir::Value operand : inner.getOperands()) {
-        if (failed()) return;
-        if (IsConstant(operand.getDefiningOp()) && !scope_->values.contains(operand)) {
-          ImportOp(*this, *operand.getDefiningOp());
-        }
-      }
-      if (!failed()) ImportOp(*this, inner);
+      ImportOp(*this, inner);
     }
   }
 }
 
 std::string ModuleImporter::ParameterName(mlir::Value value) {
-  auto argument = mlir::dyn_cast_or_null<mlir::BlockArgument>(value);
-  absl::string_view text;
-  if (argument) text = places_.NameOf(argument);
-  if (value && value.getDefiningOp()) text = places_.NameOf(*value.getDefiningOp());
+  const absl::string_view text = TextOf(value);
   if (!text.empty()) {
     return absl::ascii_isdigit(text[0]) ? absl::StrCat("v", text) : HloNameOf(text);
   }
+  auto argument = mlir::dyn_cast_or_null<mlir::BlockArgument>(value);
   return argument ? absl::StrCat("arg", argument.getArgNumber()) : "captured";
 }
 
-void ModuleImporter::AddParameters(mlir::Operation& op, RegionForm form,
-                                   absl::Span<const RegionParameter> parameters) {
-  std::vector<Shape> shapes;
-  for (const RegionParameter& parameter : parameters) shapes.push_back(ShapeOf(op, parameter.type));
-  HloComputation* const to = scope_->computation;
-  HloInstruction* state = nullptr;
-  if (IsOfOneTuple(form)) {
-    state = to->AddParameter(0, "state", Shape::Tuple(shapes));
-    state->SetSourceOffset(places_.OffsetOf(op));
+// A captured scalar is as good as accumulator as it is as element: one of the two is bound to it.
+void ModuleImporter::AddParameters(mlir::Operation& op, mlir::Region& region, RegionForm form,
+                                   absl::Span<const mlir::Value> captures) {
+  std::vector<std::pair<mlir::Type, mlir::Value>> parameters;
+  const unsigned own = region.getNumArguments();
+  for (const mlir::BlockArgument argument : region.getArguments()) {
+    if (form == RegionForm::kReducer && argument.getArgNumber() == own / 2) {
+      for (const mlir::Value value : captures) parameters.emplace_back(value.getType(), value);
+    }
+    parameters.emplace_back(argument.getType(), argument);
   }
-  auto attributes = op.getAttrOfType<mlir::ArrayAttr>("arg_attrs");
+  for (const mlir::Value value : captures) {
+    const bool is_bound = form != RegionForm::kReducer || own == 0;
+    parameters.emplace_back(value.getType(), is_bound ? value : mlir::Value());
+    if (form == RegionForm::kSort) parameters.emplace_back(value.getType(), nullptr);
+  }
+  HloInstruction* state = nullptr;
+  if (form == RegionForm::kWhile || form == RegionForm::kBranches) {
+    std::vector<Shape> shapes;
+    for (const auto& [type, value] : parameters) shapes.push_back(ShapeOf(op, type));
+    state = scope_->computation->AddParameter(0, "state", Shape::Tuple(std::move(shapes)));
+    state->SetSourceOffset(OffsetOf(op));
+  }
+  const llvm::ArrayRef<mlir::Attribute> attributes = ArgumentAttributes(op);
   for (size_t i = 0; i < parameters.size(); ++i) {
+    const auto& [type, value] = parameters[i];
     const auto number = static_cast<int64_t>(i);
-    const mlir::Value value = parameters[i].value;
-    const std::string name = ParameterName(value);
+    const Shape shape = ShapeOf(op, type);
     HloInstruction* made = nullptr;
     if (state != nullptr) {
-      made = AddNamed(op, HloOpcode::kGetTupleElement, name, {state}, shapes[i]);
-      made->SetAttribute(AttributeKey::kIndex, number);
+      made = AddNamed(op, HloOpcode::kGetTupleElement, ParameterName(value), {state}, shape,
+                      {{AttributeKey::kIndex, number}});
     } else {
-      made = to->AddParameter(number, UniqueName(name), shapes[i]);
-      made->SetSourceOffset(places_.OffsetOf(op));
+      made = scope_->computation->AddParameter(number, UniqueName(ParameterName(value)), shape);
+      made->SetSourceOffset(OffsetOf(op));
       if (Is(op, "func.func")) SetMetadata(value.getLoc(), made);
     }
     if (value) scope_->values[value] = made;
-    if (!attributes || i >= attributes.size()) continue;
-    if (auto own = mlir::dyn_cast<mlir::DictionaryAttr>(attributes[i])) {
-      AddShardings(op, own.getValue(), made);
-    }
+    auto given = i < attributes.size() ? mlir::dyn_cast<mlir::DictionaryAttr>(attributes[i])
+                                       : mlir::DictionaryAttr();
+    if (given) AddShardings(op, given, made);
   }
 }
 
@@ -458,76 +468,34 @@ const HloComputation* ModuleImporter::ImportRegion(mlir::Operation& op, mlir::Re
   if (failed()) return nullptr;
   Scope scope;
   scope.computation = module_->AddComputation(UniqueComputationName(name));
-  Scope* const outer = std::exchange(scope_, &scope);
-  AddParameters(op, form, ParametersOf(form, region, captures));
+  const llvm::SaveAndRestore within(scope_, &scope);
+  AddParameters(op, region, form, captures);
   FinishInstructions();
-  ImportBody(op, region, form, captures);
-  FinishInstructions();
-  scope_ = outer;
-  return failed() ? nullptr : scope.computation;
-}
-
-// What is captured stays in the state of a loop, and among the results of what works on several arrays.
-void ModuleImporter::ImportBody(mlir::Operation& op, mlir::Region& region, RegionForm form,
-                                absl::Span<const mlir::Value> captures) {
   mlir::Operation& end = region.front().back();
   for (mlir::Operation& inner : region.front()) {
-    if (failed()) return;
-    if (&inner != &end && !moved_.contains(&inner)) ImportOp(*this, inner);
+    if (&inner != &end && !moved_.contains(&inner) && !failed()) ImportOp(*this, inner);
   }
   if (end.getName().stripDialect() != "return") Fail(op, "a body ends with a return");
+  // What is captured stays in the state of a loop, and among the results of what works on several
+  // arrays.
   ImportedOperands results;
   for (const mlir::Value value : end.getOperands()) results.push_back(ValueOf(end, value));
   const bool is_state = form == RegionForm::kWhile && region.getRegionNumber() == 1;
   if (is_state || form == RegionForm::kReducer) {
     for (const mlir::Value value : captures) results.push_back(ValueOf(end, value));
   }
-  if (failed()) return;
+  if (failed()) return nullptr;
   const bool is_one = results.size() == 1 && !is_state;
-  scope_->computation->SetRoot(is_one ? results[0] : AddTuple(end, results));
+  scope.computation->SetRoot(is_one ? results[0] : AddTuple(end, results));
+  FinishInstructions();
+  return scope.computation;
 }
 
-// The parameters of the computation that a region becomes. A captured scalar is as good as accumulator as it is as
-// element: one of the two is bound to it.
-std::vector<ModuleImporter::RegionParameter> ModuleImporter::ParametersOf(
-    RegionForm form, mlir::Region& region, absl::Span<const mlir::Value> captures) {
-  std::vector<RegionParameter> parameters;
-  const size_t own = region.getNumArguments();
-  for (const mlir::BlockArgument argument : region.getArguments()) {
-    if (form == RegionForm::kReducer && argument.getArgNumber() == own / 2) {
-      for (const mlir::Value value : captures) parameters.push_back({value.getType(), value});
-    }
-    parameters.push_back({argument.getType(), argument});
-  }
-  for (const mlir::Value value : captures) {
-    const bool is_bound = form != RegionForm::kReducer || own == 0;
-    parameters.push_back({value.getType(), is_bound ? value : mlir::Value()});
-    if (form == RegionForm::kSort) parameters.push_back({value.getType(), {}});
-  }
-  return parameters;
-}
-
-// HLO has places for scalars in operations that work on several arrays at once, and for anything in loops and branches.
-void ModuleImporter::CheckCaptures(mlir::Operation& op, RegionForm form,
-                                   absl::Span<const mlir::Value> captures) {
-  if (form == RegionForm::kPlain && !captures.empty()) {
-    Fail(op, "its region uses a value from around it, for which HLO has no place");
-  }
-  for (const mlir::Value value : captures) {
-    const Shape shape = ShapeOf(op, value.getType());
-    if (!TakesScalars(form) || shape.IsScalar()) continue;
-    Fail(op, "its region uses a value from around it that is no scalar, ", shape.ToString(),
-         ", for which HLO has no place");
-  }
-}
-
-// The computations that the regions of an operation become, before the computation that it stands in.
+// The computations that the regions of an operation become, before the computation that it stands
+// in.
 void ModuleImporter::ImportRegionsOf(mlir::Operation& op) {
   const RegionForm form = FormOf(op);
-  if (form == RegionForm::kFunction) {
-    regions_[&op].computations.push_back(ScalarFunction(op));
-    return;
-  }
+  if (form == RegionForm::kFunction) regions_[&op].computations.push_back(ScalarFunction(op));
   if (op.getNumRegions() == 0) return;
   ImportedRegions made;
   llvm::SetVector<mlir::Value> together;
@@ -542,7 +510,15 @@ void ModuleImporter::ImportRegionsOf(mlir::Operation& op) {
   }
   if (form != RegionForm::kBranches) {
     for (auto& captures : made.captures) captures = {together.begin(), together.end()};
-    CheckCaptures(op, form, made.captures[0]);
+  }
+  if (form == RegionForm::kPlain && !together.empty()) {
+    Fail(op, "its region uses a value from around it, for which HLO has no place");
+  }
+  for (const mlir::Value value : together) {
+    if (!TakesScalars(form) || is_scalar(value)) continue;
+    const Shape shape = ShapeOf(op, value.getType());
+    Fail(op, "its region uses a value from around it that is no scalar, ", shape.ToString(),
+         ", for which HLO has no place");
   }
   for (mlir::Region& region : op.getRegions()) {
     if (form == RegionForm::kNone || failed()) break;
@@ -557,58 +533,49 @@ void ModuleImporter::ImportRegionsOf(mlir::Operation& op) {
   regions_[&op] = std::move(made);
 }
 
-// Depth first, each function after those that it calls.
-std::vector<mlir::Operation*> ModuleImporter::FunctionsInCallOrder() {
-  struct Frame {
-    mlir::Operation* function;
+// Depth first. A function that is entered and not made calls the one that is being entered.
+void ModuleImporter::ImportFunctions() {
+  enum class State : uint8_t { kNew, kEntered, kMade };
+  llvm::DenseMap<mlir::Operation*, State> states;
+  std::vector<mlir::Operation*> stack;
+  for (const auto& [name, function] : llvm::reverse(functions_)) stack.push_back(function);
+  while (!stack.empty() && !failed()) {
+    mlir::Operation& function = *stack.back();
+    State& state = states[&function];
+    if (state != State::kNew) {
+      stack.pop_back();
+      if (std::exchange(state, State::kMade) == State::kMade) continue;
+      const HloComputation* made = ImportRegion(function, function.getRegion(0),
+                                                FunctionName(function), RegionForm::kPlain, {});
+      regions_[&function].computations.push_back(made);
+      continue;
+    }
+    state = State::kEntered;
     std::vector<mlir::Operation*> callees;
-  };
-  std::vector<mlir::Operation*> order;
-  llvm::DenseMap<mlir::Operation*, bool> is_done;  // Of those that were entered.
-  std::vector<Frame> stack;
-  const auto enter = [&](mlir::Operation* function) {
-    is_done[function] = false;
-    stack.push_back({function, {}});
-    function->walk([&](mlir::Operation* op) {
+    function.walk([&](mlir::Operation* op) {
       for (const mlir::NamedAttribute& of : op->getAttrDictionary()) {
         const mlir::Attribute value = of.getValue();
         auto list = mlir::dyn_cast<mlir::ArrayAttr>(value);
         for (const mlir::Attribute one : list ? list.getValue() : llvm::ArrayRef(value)) {
           auto symbol = mlir::dyn_cast<mlir::FlatSymbolRefAttr>(one);
-          const auto callee = symbol ? functions_.find(symbol.getAttr()) : functions_.end();
-          if (callee != functions_.end()) stack.back().callees.push_back(callee->second);
+          mlir::Operation* callee = symbol ? functions_.lookup(symbol.getAttr()) : nullptr;
+          if (callee != nullptr) callees.push_back(callee);
         }
       }
     });
-    std::reverse(stack.back().callees.begin(), stack.back().callees.end());
-  };
-  for (const auto& [name, function] : functions_) {
-    if (!is_done.contains(function)) enter(function);
-    while (!stack.empty() && !failed()) {
-      Frame& frame = stack.back();
-      if (frame.callees.empty()) {
-        is_done[frame.function] = true;
-        order.push_back(frame.function);
-        stack.pop_back();
-        continue;
-      }
-      mlir::Operation* const callee = frame.callees.back();
-      frame.callees.pop_back();
-      const auto entered = is_done.find(callee);
-      if (entered == is_done.end()) {
-        enter(callee);
-      } else if (!entered->second) {
+    for (mlir::Operation* callee : llvm::reverse(callees)) {
+      if (states.lookup(callee) == State::kEntered) {
         Fail(*callee, "function @", FunctionName(*callee), " calls itself");
       }
+      stack.push_back(callee);
     }
   }
-  return order;
 }
 
 void ModuleImporter::ImportHeader(mlir::Operation& module) {
   auto name = module.getAttrOfType<mlir::StringAttr>("sym_name");
   module_ = std::make_unique<HloModule>(name ? HloNameOf(View(name.getValue())) : "module");
-  module_->SetSource(places_.source());
+  module_->SetSource(source_);
   const std::pair<llvm::StringRef, absl::string_view> counts[] = {
       {"mhlo.num_replicas", "replica_count"}, {"mhlo.num_partitions", "num_partitions"}};
   for (const auto& [from, to] : counts) {
@@ -620,38 +587,28 @@ void ModuleImporter::ImportHeader(mlir::Operation& module) {
   // A parameter that is a symbol, or the flag of the module that was exported.
   const auto flag = module.getAttrOfType<mlir::BoolAttr>("jax.uses_shape_polymorphism");
   has_symbols_of_jax_ = flag && flag.getValue();
+  std::vector<std::string> meshes;
   for (mlir::Operation& op : module.getRegion(0).front()) {
-    auto attributes = op.getAttrOfType<mlir::ArrayAttr>("arg_attrs");
-    for (const mlir::Attribute of :
-         attributes ? attributes.getValue() : llvm::ArrayRef<mlir::Attribute>()) {
+    for (const mlir::Attribute of : ArgumentAttributes(op)) {
       auto own = mlir::dyn_cast<mlir::DictionaryAttr>(of);
       has_symbols_of_jax_ |= own && own.contains("jax.global_constant");
     }
-  }
-  std::vector<std::string> meshes;
-  for (mlir::Operation& op : module.getRegion(0).front()) {
     if (!Is(op, "sdy.mesh")) continue;
-    const std::string mesh = AttributeText(op.getAttr("mesh"));
-    meshes.push_back(absl::StrCat(HloNameOf(FunctionName(op)), " = #sdy.mesh", mesh));
+    meshes.push_back(
+        absl::StrCat(HloNameOf(FunctionName(op)), " = ", ShardyText("mesh", op.getAttr("mesh"))));
   }
   if (meshes.empty()) return;
   const std::string text = absl::StrCat("{xla.sdy.meshes={", absl::StrJoin(meshes, ", "), "}}");
   Lexer lexer(text);
-  absl::string_view unused;
-  if (lexer.ReadBraces(&unused) && lexer.AtEnd())
-    module_->SetAttribute("frontend_attributes", text);
+  if (IsInBraces(lexer)) module_->SetAttribute("frontend_attributes", text);
 }
 
 // The arguments whose buffers the results may take: `tf.aliasing_output` names the result.
 void ModuleImporter::ImportAliases(mlir::Operation& entry) {
-  auto arguments = entry.getAttrOfType<mlir::ArrayAttr>("arg_attrs");
-  if (!arguments) return;
-  const auto type = entry.getAttrOfType<mlir::TypeAttr>("function_type");
-  auto function = type ? mlir::dyn_cast<mlir::FunctionType>(type.getValue()) : mlir::FunctionType();
-  const unsigned results = function ? function.getNumResults() : 0;
+  const unsigned results = entry.getRegion(0).front().back().getNumOperands();
   std::vector<std::string> aliases, donors;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    auto attributes = mlir::dyn_cast<mlir::DictionaryAttr>(arguments[i]);
+  for (const auto& [i, of] : llvm::enumerate(ArgumentAttributes(entry))) {
+    auto attributes = mlir::dyn_cast<mlir::DictionaryAttr>(of);
     if (!attributes) continue;
     if (auto output = attributes.getAs<mlir::IntegerAttr>("tf.aliasing_output")) {
       if (output.getValue().uge(results)) {
@@ -690,23 +647,18 @@ absl::StatusOr<std::unique_ptr<HloModule>> ModuleImporter::Import(mlir::Operatio
       entry = &function;
     }
   }
-  for (mlir::Operation* function : FunctionsInCallOrder()) {
-    const std::string called = FunctionName(*function);
-    computations_[called] =
-        ImportRegion(*function, function->getRegion(0), called, RegionForm::kPlain, {});
-  }
+  ImportFunctions();
   if (!failed() && module_->computations().empty()) Fail(module, "it has no function with a body");
   if (!failed() && entry != nullptr) ImportAliases(*entry);
   if (failed()) return status_;
-  if (entry != nullptr) module_->SetEntry(computations_[FunctionName(*entry)]);
+  if (entry != nullptr) module_->SetEntry(RegionsOf(*entry).computations[0]);
   return std::move(module_);
 }
 
 }  // namespace internal
 
 absl::StatusOr<std::unique_ptr<HloModule>> ImportStableHlo(mlir::Operation* module) {
-  const internal::TextPlaces no_text;
-  return internal::ModuleImporter(no_text).Import(*module);
+  return internal::ModuleImporter().Import(*module);
 }
 
 }  // namespace xla_indexing

@@ -1,7 +1,8 @@
 // The importer (importer.h): functions and regions become computations.
 //
-// A computation comes before those that call it. So each body is gone through twice: first the regions of
-// its operations become computations, then its own instructions are made by the rules for operations.
+// A computation comes before those that call it. So each body is gone through twice: first the
+// regions of its operations become computations, then its own instructions are made by the rules
+// for operations.
 //
 // The first error is kept; after it nothing is made any more.
 
@@ -9,6 +10,7 @@
 #define XLA_INDEXING_STABLEHLO_MODULE_IMPORTER_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,20 +25,25 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
+#include "mlir/AsmParser/AsmParserState.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Region.h"
 #include "mlir/IR/Value.h"
 #include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parts/lexer.h"
+#include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/shape.h"
-#include "xla_indexing/stablehlo/text_places.h"
 
 namespace xla_indexing::internal {
 
 // A name that HLO text may have: what cannot stand in one becomes '_'.
 std::string HloNameOf(absl::string_view text);
+// Whether a text is `{ .. }`.
+bool IsInBraces(Lexer& lexer);
 
 using ImportedOperands = std::vector<const HloInstruction*>;
+using ImportedAttributes = std::initializer_list<std::pair<AttributeKey, AttributeValue>>;
 
 // What the parameters of the computations are that the regions of an operation become.
 enum class RegionForm : uint8_t {
@@ -55,7 +62,8 @@ class ModuleImporter;
 // Makes the instructions of one operation, which is no terminator (op_rules.cc).
 void ImportOp(ModuleImporter& importer, mlir::Operation& op);
 RegionForm FormOf(mlir::Operation& op);
-// Whether it does nothing but compute its results, and may do so outside of the region that it stands in.
+// Whether it does nothing but compute its results, and may do so outside of the region that it
+// stands in.
 bool CanMove(mlir::Operation& op);
 
 // What the regions of an operation became.
@@ -67,7 +75,11 @@ struct ImportedRegions {
 
 class ModuleImporter {
  public:
-  explicit ModuleImporter(const TextPlaces& places) : places_(places) {}
+  // Imports what was read from `source`, where `state` is the parser's about it; without them
+  // nothing has a place.
+  explicit ModuleImporter(std::shared_ptr<const SourceText> source = nullptr,
+                          const mlir::AsmParserState* state = nullptr)
+      : source_(std::move(source)), state_(state) {}
 
   absl::StatusOr<std::unique_ptr<HloModule>> Import(mlir::Operation& module);
 
@@ -80,23 +92,22 @@ class ModuleImporter {
   // For the rules. What a value is in the computation that is being made; null after an error.
   const HloInstruction* ValueOf(mlir::Operation& user, mlir::Value value);
   Shape ShapeOf(mlir::Operation& op, mlir::Type type);
+  std::vector<Shape> ResultShapes(mlir::Operation& op);
   // That of all results: a tuple, unless there is one.
   Shape ResultShape(mlir::Operation& op);
   const ImportedRegions& RegionsOf(mlir::Operation& op) { return regions_[&op]; }
   // Whether JAX made the module, and its unbounded sizes are symbols.
   bool has_symbols_of_jax() const { return has_symbols_of_jax_; }
-  const HloComputation* FunctionNamed(mlir::Operation& user, absl::string_view name);
+  const HloComputation* FunctionNamed(mlir::Operation& user, mlir::Attribute symbol);
 
-  // Adds an instruction for the operation, under its name or, where it is only a step, one of its opcode's.
+  // Adds an instruction for the operation, under its name or, where it is only a step, one of its
+  // opcode's.
   HloInstruction* AddMain(mlir::Operation& op, HloOpcode opcode, const ImportedOperands& operands,
-                          const Shape& shape);
+                          const Shape& shape, ImportedAttributes attributes = {});
   HloInstruction* AddStep(mlir::Operation& op, HloOpcode opcode, const ImportedOperands& operands,
-                          const Shape& shape);
+                          const Shape& shape, ImportedAttributes attributes = {});
   const HloInstruction* AddElement(mlir::Operation& op, const HloInstruction* tuple, int64_t index);
   const HloInstruction* AddTuple(mlir::Operation& op, const ImportedOperands& elements);
-  // Broadcasts a scalar to dimensions.
-  const HloInstruction* AddSplat(mlir::Operation& op, const HloInstruction* scalar,
-                                 const Shape& shape);
   // Gives what was added its metadata and shardings, which stand last.
   void FinishInstructions();
   // Lets the result of the operation be `made`, or the results the first elements of that tuple.
@@ -108,50 +119,49 @@ class ModuleImporter {
   // Makes what the operation's regions compute of nothing but what they capture (FindMoved).
   void ImportMoved(mlir::Operation& op);
 
-  // Makes the computation `name` of a function of scalars: a custom call.
-  const HloComputation* ScalarFunction(mlir::Operation& op);
-
  private:
   struct Scope {
     HloComputation* computation = nullptr;
     llvm::DenseMap<mlir::Value, const HloInstruction*> values;
     absl::flat_hash_map<std::string, int64_t> name_counts;
   };
-  // A parameter of a computation: a value of its region that it is, or a captured one.
-  struct RegionParameter {
-    mlir::Type type;
-    mlir::Value value;
-  };
 
   void FailWith(mlir::Operation& op, const std::string& message);
+  // The offset of an operation's name in the text.
+  int64_t OffsetOf(mlir::Operation& op) const;
+  // What the text calls a value, `5` of `%5:2 = ..`, and the first result; empty where there is
+  // none.
+  absl::string_view TextOf(mlir::Value value) const;
+  absl::string_view TextOf(mlir::Operation& op) const;
   std::string UniqueName(const std::string& name);
   std::string UniqueComputationName(absl::string_view name);
   HloInstruction* AddNamed(mlir::Operation& op, HloOpcode opcode, const std::string& name,
-                           const ImportedOperands& operands, const Shape& shape);
+                           const ImportedOperands& operands, const Shape& shape,
+                           ImportedAttributes attributes);
   void SetMetadata(mlir::Location location, HloInstruction* instruction);
-  void AddShardings(mlir::Operation& op, llvm::ArrayRef<mlir::NamedAttribute> attributes,
+  void AddShardings(mlir::Operation& op, mlir::DictionaryAttr attributes,
                     HloInstruction* instruction);
 
-  std::vector<mlir::Operation*> FunctionsInCallOrder();
   void ImportHeader(mlir::Operation& module);
   void ImportAliases(mlir::Operation& entry);
-  // The computation that a region, or the body of a function, becomes. Captured values are parameters.
+  // Imports the functions, each after those that it calls.
+  void ImportFunctions();
+  // The computation that a region, or the body of a function, becomes. Captured values are
+  // parameters.
   const HloComputation* ImportRegion(mlir::Operation& op, mlir::Region& region,
                                      absl::string_view name, RegionForm form,
                                      absl::Span<const mlir::Value> captures);
-  static std::vector<RegionParameter> ParametersOf(RegionForm form, mlir::Region& region,
-                                                   absl::Span<const mlir::Value> captures);
   std::string ParameterName(mlir::Value value);
-  void AddParameters(mlir::Operation& op, RegionForm form,
-                     absl::Span<const RegionParameter> parameters);
-  void ImportBody(mlir::Operation& op, mlir::Region& region, RegionForm form,
-                  absl::Span<const mlir::Value> captures);
-  void CheckCaptures(mlir::Operation& op, RegionForm form, absl::Span<const mlir::Value> captures);
+  void AddParameters(mlir::Operation& op, mlir::Region& region, RegionForm form,
+                     absl::Span<const mlir::Value> captures);
   void ImportRegionsOf(mlir::Operation& op);
+  // Makes the computation of a function of scalars: a custom call.
+  const HloComputation* ScalarFunction(mlir::Operation& op);
   std::vector<mlir::Value> CapturesOf(mlir::Region& region);
   void FindMoved(mlir::Region& region);
 
-  const TextPlaces& places_;
+  const std::shared_ptr<const SourceText> source_;
+  const mlir::AsmParserState* const state_;
   std::unique_ptr<HloModule> module_;
   absl::Status status_;
   Scope* scope_ = nullptr;
@@ -168,7 +178,6 @@ class ModuleImporter {
   llvm::DenseSet<mlir::Operation*> moved_;
   llvm::DenseMap<mlir::Type, Shape> shapes_;
   llvm::MapVector<mlir::StringAttr, mlir::Operation*> functions_;
-  absl::flat_hash_map<std::string, const HloComputation*> computations_;
   absl::flat_hash_map<std::string, const HloComputation*> scalar_functions_;
   absl::flat_hash_map<std::string, int64_t> computation_name_counts_;
 };

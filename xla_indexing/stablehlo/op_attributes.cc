@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -26,9 +26,6 @@ namespace {
 constexpr size_t kMaxInts = size_t{1} << 20;
 constexpr int kMaxAttributeDepth = 8;
 constexpr int kMaxPrintedParts = 1 << 12;
-constexpr size_t kShownText = 60;
-
-llvm::StringRef ToRef(absl::string_view text) { return {text.data(), text.size()}; }
 
 bool IsOpening(char c) { return c == '[' || c == '<' || c == '{' || c == '('; }
 bool IsClosing(char c) { return c == ']' || c == '>' || c == '}' || c == ')'; }
@@ -58,8 +55,29 @@ bool AddIntsOfText(absl::string_view text, std::vector<int64_t>* ints) {
   return true;
 }
 
-// Takes from `budget` what an attribute has. One may name the same array twice, and so on: its text is then much
-// longer than that which it was read from.
+bool AddInts(mlir::Attribute attribute, int depth, std::vector<int64_t>* ints) {
+  if (depth > kMaxAttributeDepth || ints->size() >= kMaxInts) return false;
+  if (auto array = mlir::dyn_cast<mlir::ArrayAttr>(attribute)) {
+    return llvm::all_of(array, [&](mlir::Attribute of) { return AddInts(of, depth + 1, ints); });
+  }
+  auto dense = mlir::dyn_cast<mlir::DenseIntElementsAttr>(attribute);
+  if (!dense) return AddIntsOfText(AttributeText(attribute), ints);
+  // The product may wrap around where a splat claims to be large.
+  size_t count = 1;
+  for (const int64_t size : dense.getType().getShape()) {
+    if (size < 0 || (size > 0 && count > kMaxInts / static_cast<size_t>(size))) return false;
+    count *= static_cast<size_t>(size);
+  }
+  for (const llvm::APInt& value : dense.getValues<llvm::APInt>()) {
+    if (value.getSignificantBits() > 64) return false;
+    ints->push_back(value.getBitWidth() == 1 ? static_cast<int64_t>(value.getZExtValue())
+                                             : value.getSExtValue());
+  }
+  return true;
+}
+
+// Takes from `budget` what an attribute has. One may name the same array twice, and so on: its text
+// is then much longer than that which it was read from.
 bool IsWithin(mlir::Attribute attribute, int depth, int* budget) {
   if (--*budget < 0 || depth > kMaxAttributeDepth) return false;
   if (auto array = mlir::dyn_cast<mlir::ArrayAttr>(attribute)) {
@@ -112,96 +130,21 @@ std::string AttributeText(mlir::Attribute attribute) {
   return printed.substr(end + 1, printed.size() - end - 2);
 }
 
-void OpAttributes::Fail(absl::string_view path, absl::string_view what) {
-  if (error_.empty()) error_ = absl::StrCat(path, ": ", what);
-}
-
-void OpAttributes::Give(absl::string_view name, std::vector<int64_t> ints) {
-  given_.emplace_back(name, std::move(ints));
-}
-
-mlir::Attribute OpAttributes::Find(absl::string_view name) const {
-  return op_.getAttr(ToRef(name));
-}
-
-OpAttributes::Place OpAttributes::PlaceOf(absl::string_view path) const {
-  const size_t dot = path.find('.');
-  if (dot != absl::string_view::npos) return {Find(path.substr(0, dot)), path.substr(dot + 1)};
-  if (const mlir::Attribute own = Find(path)) return {own, {}};
-  for (const absl::string_view kind : {"", "dot_", "ragged_dot_", "scatter_"}) {
-    const mlir::Attribute numbers = Find(absl::StrCat(kind, "dimension_numbers"));
-    if (numbers != nullptr) return {numbers, path};
-  }
-  return {};
-}
-
-bool OpAttributes::Has(absl::string_view path) const {
-  const auto [attribute, part] = PlaceOf(path);
-  if (attribute == nullptr || part.empty()) return attribute != nullptr;
-  return AttributePart(AttributeText(attribute), part).has_value();
-}
-
-std::string OpAttributes::Text(absl::string_view path) const {
-  const auto [attribute, part] = PlaceOf(path);
+std::string ShardyText(absl::string_view kind, mlir::Attribute attribute) {
   const std::string text = AttributeText(attribute);
-  return part.empty() ? text : std::string(AttributePart(text, part).value_or(""));
+  if (absl::StartsWith(text, kind)) return absl::StrCat("#sdy.", text);
+  if (absl::StartsWith(text, "<")) return absl::StrCat("#sdy.", kind, text);
+  return absl::StrCat("#sdy.", kind, "<", text, ">");
 }
 
-bool OpAttributes::AddInts(mlir::Attribute attribute, int depth, std::vector<int64_t>* ints) {
-  if (depth > kMaxAttributeDepth || ints->size() >= kMaxInts) return false;
-  if (auto array = mlir::dyn_cast<mlir::ArrayAttr>(attribute)) {
-    return llvm::all_of(array, [&](mlir::Attribute of) { return AddInts(of, depth + 1, ints); });
-  }
-  auto dense = mlir::dyn_cast<mlir::DenseIntElementsAttr>(attribute);
-  if (!dense) return AddIntsOfText(AttributeText(attribute), ints);
-  // The product may wrap around where a splat claims to be large.
-  size_t count = 1;
-  for (const int64_t size : dense.getType().getShape()) {
-    if (size < 0 || (size > 0 && count > kMaxInts / static_cast<size_t>(size))) return false;
-    count *= static_cast<size_t>(size);
-  }
-  for (const llvm::APInt& value : dense.getValues<llvm::APInt>()) {
-    if (value.getSignificantBits() > 64) return false;
-    ints->push_back(value.getBitWidth() == 1 ? static_cast<int64_t>(value.getZExtValue())
-                                             : value.getSExtValue());
-  }
-  return true;
-}
-
-std::vector<int64_t> OpAttributes::Ints(absl::string_view path) {
-  for (const auto& [name, numbers] : given_) {
-    if (name == path) return numbers;
-  }
+std::optional<std::vector<int64_t>> AttributeInts(mlir::Attribute attribute) {
   std::vector<int64_t> ints;
-  const auto [attribute, part] = PlaceOf(path);
-  if (attribute == nullptr) return ints;
-  if (!(part.empty() ? AddInts(attribute, 0, &ints) : AddIntsOfText(Text(path), &ints))) {
-    Fail(path, absl::StrCat("numbers are expected, not '", Text(path).substr(0, kShownText), "'"));
-  }
-  return ints;
+  return AddInts(attribute, 0, &ints) ? std::optional(ints) : std::nullopt;
 }
 
-std::optional<int64_t> OpAttributes::Int(absl::string_view path) {
-  if (!Has(path)) return std::nullopt;
-  const std::vector<int64_t> ints = Ints(path);
-  if (ints.size() == 1) return ints[0];
-  Fail(path, absl::StrCat("one number is expected, not ", ints.size()));
-  return std::nullopt;
-}
-
-bool OpAttributes::Bool(absl::string_view path) { return Int(path).value_or(0) != 0; }
-
-std::string OpAttributes::Word(absl::string_view path) {
-  const std::string text = Text(path);
-  absl::string_view word = absl::StripAsciiWhitespace(text);
-  const size_t space = word.find_last_of(' ');
-  if (space != absl::string_view::npos) word = word.substr(space + 1);
-  for (const char c : word) {
-    if (absl::ascii_isalnum(c) || c == '_') continue;
-    Fail(path, absl::StrCat("a word is expected, not '", text.substr(0, kShownText), "'"));
-    return "";
-  }
-  return std::string(word);
+std::optional<std::vector<int64_t>> IntsOfText(absl::string_view text) {
+  std::vector<int64_t> ints;
+  return AddIntsOfText(text, &ints) ? std::optional(ints) : std::nullopt;
 }
 
 }  // namespace xla_indexing::internal

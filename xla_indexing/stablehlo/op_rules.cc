@@ -1,19 +1,30 @@
-// What each operation of StableHLO is in HLO: one table of names, opcodes and attributes, and a function for
-// each of those that are more than that.
+// What each operation of StableHLO is in HLO: one table of names, opcodes and attributes, and a
+// function for each of those that are more than that; and how the attributes are read.
 
-#include <cstring>
-#include <memory>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "absl/types/span.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/ADT/StringSet.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"
+#include "xla_indexing/hlo/text/parts/lexer.h"
+#include "xla_indexing/hlo/text/parts/parse_attributes.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/attribute_values.h"
 #include "xla_indexing/hlo/types/opcode.h"
@@ -23,6 +34,296 @@
 #include "xla_indexing/stablehlo/op_attributes.h"
 
 namespace xla_indexing::internal {
+
+namespace {
+
+using Key = AttributeKey;
+
+constexpr size_t kShownText = 60;
+
+// `{{0,1},{2,3}}` of dense<[[0, 1], [2, 3]]>; -1 fills up short groups.
+std::string GroupsText(ImportedOp& call, absl::string_view path) {
+  const Ints ids = call.IntsAt(path);
+  auto dense = mlir::dyn_cast_or_null<mlir::DenseElementsAttr>(call.Find(path));
+  const int64_t columns =
+      dense && dense.getType().getRank() == 2 ? dense.getType().getDimSize(1) : 0;
+  std::vector<std::string> groups;
+  Ints group;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] >= 0) group.push_back(ids[i]);
+    if (columns > 0 && (static_cast<int64_t>(i) + 1) % columns != 0) continue;
+    groups.push_back(absl::StrCat("{", absl::StrJoin(group, ","), "}"));
+    group.clear();
+  }
+  return absl::StrCat("{", absl::StrJoin(groups, ","), "}");
+}
+
+// The algorithm of a dot is named after its types: dot_bf16_bf16_f32_x3. Empty where none is given.
+std::string DotAlgorithm(ImportedOp& call) {
+  const std::string sum = call.WordAt("algorithm.accumulation_type");
+  if (sum.empty()) return "";
+  const std::string lhs = call.WordAt("algorithm.lhs_precision_type");
+  const std::string rhs = call.WordAt("algorithm.rhs_precision_type");
+  const bool is_f8 = absl::StartsWithIgnoreCase(lhs, "f8");
+  std::string name = absl::StrCat("dot_", is_f8 ? "any_f8_any_f8" : lhs + "_" + rhs, "_", sum);
+  const int64_t products = call.IntAt("algorithm.num_primitive_operations").value_or(1);
+  if (products > 1) absl::StrAppend(&name, "_x", products);
+  if (call.BoolAt("algorithm.allow_imprecise_accumulation")) {
+    absl::StrAppend(&name, "_fast_accum");
+  }
+  return absl::AsciiStrToLower(name);
+}
+
+// The value of an attribute that is a word of HLO; empty for none.
+std::string TextOf(ImportedOp& call, Key key, absl::string_view path) {
+  switch (key) {
+    case Key::kReplicaGroups:
+    case Key::kSourceTargetPairs:
+      return GroupsText(call, path);
+    case Key::kComparisonType:
+      return call.WordAt(path) == "TOTALORDER" ? "TOTALORDER" : "";
+    case Key::kAlgorithm:
+      if (call.rule.opcode == HloOpcode::kDot) return DotAlgorithm(call);
+      [[fallthrough]];
+    case Key::kDistribution:
+      return absl::StrCat("rng_", absl::AsciiStrToLower(call.WordAt(path)));
+    default:
+      return call.WordAt(path);
+  }
+}
+
+// Gives the instruction three lists of one number for each dimension as one list of three numbers
+// each.
+template <typename Of>
+void SetLists(ImportedOp& call, Key key, const char* const (&names)[3], HloInstruction* made) {
+  std::vector<Ints> lists;
+  for (const char* name : names) lists.push_back(call.IntsAt(name));
+  if (lists[0].size() != lists[1].size() || lists[0].size() != lists[2].size()) {
+    return call.Fail("there are ", lists[0].size(), " numbers in ", names[0], ", ", lists[1].size(),
+                     " in ", names[1], " and ", lists[2].size(), " in ", names[2]);
+  }
+  std::vector<Of> of;
+  for (size_t i = 0; i < lists[0].size(); ++i) {
+    of.push_back({lists[0][i], lists[1][i], lists[2][i]});
+  }
+  made->SetAttribute(key, absl::Span<const Of>(of));
+}
+
+// The labels of a convolution, [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f].
+ConvolutionDimensionNumbers LabelsOf(ImportedOp& call) {
+  ConvolutionDimensionNumbers numbers;
+  const std::string text = call.TextAt("dimension_numbers");
+  const size_t begin = std::min(text.find('['), text.size());
+  const size_t end = std::min(text.rfind(']'), text.size());
+  const std::string labels =
+      absl::StrReplaceAll(absl::string_view(text).substr(begin, end - std::min(begin, end)),
+                          {{"]x[", "_"}, {"[", ""}, {"]", ""}, {",", ""}, {" ", ""}});
+  Lexer lexer(labels);
+  if (ReadDimensionLabels(lexer, &numbers) && lexer.AtEnd() &&
+      numbers.kernel_rank == call.operands[1]->shape().rank()) {
+    return numbers;
+  }
+  call.Fail("dimension_numbers: labels such as [b, 0, f]x[0, i, o]->[b, 0, f] are expected, not '",
+            text.substr(0, 100), "'");
+  return {};
+}
+
+// What the attributes say of a window.
+Window WindowOf(ImportedOp& call) {
+  Window window;
+  const bool is_convolution = call.rule.opcode == HloOpcode::kConvolution;
+  Ints sizes = call.IntsAt("window_dimensions");
+  if (is_convolution) {
+    sizes.clear();
+    for (const int64_t dim : LabelsOf(call).kernel_spatial) {
+      sizes.push_back(call.operands[1]->shape().dimension(dim));
+    }
+  }
+  // `each` numbers for a dimension; where there is no list, those of a window without it.
+  const auto read = [&](absl::string_view name, size_t each, int64_t absent) {
+    Ints given = call.IntsAt(name);
+    if (given.empty()) return Ints(each * sizes.size(), absent);
+    if (given.size() != each * sizes.size()) {
+      call.Fail(name, ": ", given.size(), " numbers are given for a window of ", sizes.size(),
+                " dimensions");
+    }
+    return given;
+  };
+  const Ints strides = read("window_strides", 1, 1);
+  const Ints padding = read("padding", 2, 0);
+  const Ints base = read(is_convolution ? "lhs_dilation" : "base_dilations", 1, 1);
+  const Ints dilations = read(is_convolution ? "rhs_dilation" : "window_dilations", 1, 1);
+  const Ints reversal = read("window_reversal", 1, 0);
+  for (size_t i = 0; i < sizes.size() && !call.failed(); ++i) {
+    window.dimensions.push_back({.size = sizes[i],
+                                 .stride = strides[i],
+                                 .padding_low = padding[2 * i],
+                                 .padding_high = padding[2 * i + 1],
+                                 .base_dilation = base[i],
+                                 .window_dilation = dilations[i],
+                                 .window_reversal = reversal[i] != 0});
+  }
+  return window;
+}
+
+// Gives the instruction one attribute of the rule; `region` is the next region of the operation
+// that is one.
+void SetAttribute(ImportedOp& call, const OpAttributeRule& of, size_t* region,
+                  HloInstruction* made) {
+  const std::string& path = of.path;
+  switch (KindOf(of.key)) {
+    case AttributeKind::kIntegers: {
+      const Ints ints = call.IntsAt(path);
+      if (!of.is_optional || !ints.empty()) made->SetAttribute(of.key, ints);
+      return;
+    }
+    case AttributeKind::kInteger: {
+      const int64_t value = call.IntAt(path).value_or(0);
+      if (!of.is_optional || value != 0) made->SetAttribute(of.key, value);
+      return;
+    }
+    case AttributeKind::kBool: {
+      const bool value = call.IntAt(path).value_or(of.key == Key::kLargest ? 1 : 0) != 0;
+      if (!of.is_optional || value) made->SetAttribute(of.key, value);
+      return;
+    }
+    case AttributeKind::kSlice:
+      return SetLists<SliceRange>(call, of.key, {"start_indices", "limit_indices", "strides"},
+                                  made);
+    case AttributeKind::kPadding:
+      return SetLists<PaddingDimension>(
+          call, of.key, {"edge_padding_low", "edge_padding_high", "interior_padding"}, made);
+    case AttributeKind::kWindow: {
+      const Window window = WindowOf(call);
+      return made->SetAttribute(of.key, &window);
+    }
+    case AttributeKind::kDimensionLabels: {
+      const ConvolutionDimensionNumbers numbers = LabelsOf(call);
+      return made->SetAttribute(of.key, &numbers);
+    }
+    case AttributeKind::kComputation:
+      return made->SetAttribute(of.key, call.Region((*region)++));
+    case AttributeKind::kComputations:
+      return made->SetAttribute(of.key, call.importer.RegionsOf(call.op).computations);
+    default: {
+      const std::string text = TextOf(call, of.key, path);
+      if (!text.empty()) made->SetAttribute(of.key, text);
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+OpRule::OpRule(std::string name, HloOpcode opcode, int least_operands, absl::string_view attributes,
+               void (*import)(ImportedOp&), RegionForm form)
+    : name(std::move(name)),
+      opcode(opcode),
+      least_operands(least_operands),
+      import(import == nullptr ? ImportPlain : import),
+      form(form) {
+  for (const absl::string_view of : absl::StrSplit(attributes, ' ', absl::SkipEmpty())) {
+    const std::vector<absl::string_view> names = absl::StrSplit(of, '=');
+    absl::string_view name = names.front();
+    const bool is_optional = absl::ConsumeSuffix(&name, "?");
+    const absl::string_view path = names.size() == 1 ? name : names.back();
+    const Key key = AttributeKeyFromName(name).value();
+    const AttributeKind kind = KindOf(key);
+    if (kind == AttributeKind::kComputation || kind == AttributeKind::kComputations) ++regions;
+    this->attributes.push_back({key, std::string(path), is_optional});
+  }
+}
+
+mlir::Attribute ImportedOp::Find(absl::string_view name) const {
+  return op.getAttr(llvm::StringRef(name.data(), name.size()));
+}
+
+std::optional<std::string> ImportedOp::FindText(absl::string_view path) const {
+  const std::vector<absl::string_view> parts = absl::StrSplit(path, absl::MaxSplits('.', 1));
+  mlir::Attribute attribute = Find(parts[0]);
+  absl::string_view part = parts.size() == 2 ? parts[1] : "";
+  for (const char* numbers : {"dimension_numbers", "dot_dimension_numbers",
+                              "ragged_dot_dimension_numbers", "scatter_dimension_numbers"}) {
+    if (attribute != nullptr || parts.size() == 2) break;
+    attribute = Find(numbers);
+    part = path;
+  }
+  if (attribute == nullptr) return std::nullopt;
+  std::string text = AttributeText(attribute);
+  if (part.empty()) return text;
+  const std::optional<absl::string_view> value = AttributePart(text, part);
+  return value.has_value() ? std::optional<std::string>(*value) : std::nullopt;
+}
+
+std::optional<Ints> ImportedOp::FindInts(absl::string_view path) {
+  for (const auto& [name, numbers] : given) {
+    if (name == path) return numbers;
+  }
+  const mlir::Attribute own = Find(path);
+  const std::optional<std::string> text = own == nullptr ? FindText(path) : std::nullopt;
+  if (own == nullptr && !text.has_value()) return std::nullopt;
+  std::optional<Ints> ints = own == nullptr ? IntsOfText(*text) : AttributeInts(own);
+  if (!ints.has_value()) {
+    Fail(path, ": numbers are expected, not '", TextAt(path).substr(0, kShownText), "'");
+  }
+  return ints.has_value() ? ints : Ints();
+}
+
+std::optional<int64_t> ImportedOp::IntAt(absl::string_view path) {
+  const std::optional<Ints> ints = FindInts(path);
+  if (!ints.has_value()) return std::nullopt;
+  if (ints->size() == 1) return ints->front();
+  Fail(path, ": one number is expected, not ", ints->size());
+  return std::nullopt;
+}
+
+std::string ImportedOp::WordAt(absl::string_view path) {
+  const std::string text = TextAt(path);
+  absl::string_view word = absl::StripAsciiWhitespace(text);
+  word.remove_prefix(word.find_last_of(' ') + 1);
+  const auto is_of_word = [](char c) { return absl::ascii_isalnum(c) || c == '_'; };
+  if (absl::c_all_of(word, is_of_word)) return std::string(word);
+  Fail(path, ": a word is expected, not '", text.substr(0, kShownText), "'");
+  return "";
+}
+
+void ImportedOp::SetAttributes(HloInstruction* made) {
+  size_t region = 0;
+  for (const OpAttributeRule& of : rule.attributes) SetAttribute(*this, of, &region, made);
+  if (auto epsilon = mlir::dyn_cast_or_null<mlir::FloatAttr>(Find("epsilon"))) {
+    made->SetTextAttribute("epsilon", absl::StrCat(epsilon.getValueAsDouble()));
+  }
+  const std::string precision = TextAt("precision_config");
+  for (const absl::string_view level : {"HIGHEST", "HIGH"}) {
+    // The same for both operands, since no map depends on it.
+    if (!absl::StrContains(precision, level)) continue;
+    const std::string word = absl::AsciiStrToLower(level);
+    made->SetTextAttribute("operand_precision", absl::StrCat("{", word, ",", word, "}"));
+    break;
+  }
+}
+
+HloInstruction* ImportedOp::AddMain(const ImportedOperands& from, const Shape& to) {
+  HloInstruction* made = AddMain(rule.opcode, from, to);
+  SetAttributes(made);
+  return made;
+}
+
+void ImportedOp::AddCaptured(size_t at, const Shape& like) {
+  importer.ImportMoved(op);
+  for (const mlir::Value value : Captures(0)) {
+    const HloInstruction* scalar = importer.ValueOf(op, value);
+    if (scalar == nullptr) return;
+    if (!like.IsScalar()) {
+      Shape shape = like;
+      shape.SetElementType(scalar->shape().element_type());
+      scalar = AddStep(HloOpcode::kBroadcast, {scalar}, shape, {{Key::kDimensions, Ints()}});
+    }
+    operands.insert(operands.begin() + static_cast<std::ptrdiff_t>(at++), scalar);
+  }
+}
+
+void ImportPlain(ImportedOp& call) { call.Bind(call.AddMain(call.operands, call.shape)); }
 namespace {
 
 // The attributes of a row that are put together of several lists.
@@ -53,204 +354,153 @@ constexpr char kScatter[] =
 constexpr char kTransfer[] = "channel_id=channel_handle.handle is_host_transfer?";
 constexpr char kTriangularSolve[] = "left_side lower unit_diagonal transpose_a";
 
-// The name, the opcode, the least numbers of operands and of results, the attributes; then the function of those
-// that need more, and what becomes of how many regions.
+// The name, the opcode, the least number of operands, the attributes; then the function of those
+// that need more, and what becomes of the regions. There is a region for each attribute that is a
+// computation.
 const std::vector<OpRule>& OpTable() {
   using Op = HloOpcode;
   using Form = RegionForm;
   static const auto* const kRules = new std::vector<OpRule>{
       {"after_all", Op::kAfterAll},
-      {"all_gather", Op::kAllGather, 1, 1, Join("dimensions=all_gather_dim", kDevices)},
-      {"all_reduce", Op::kAllReduce, 1, 1, Join(kDevices, "to_apply"), {}, Form::kPlain, 1},
-      {"all_to_all", Op::kAllToAll, 1, 1, Join(kDevices, "dimensions=split_dimension"),
+      {"all_gather", Op::kAllGather, 1, Join("dimensions=all_gather_dim", kDevices)},
+      {"all_reduce", Op::kAllReduce, 1, Join(kDevices, "to_apply"), {}, Form::kPlain},
+      {"all_to_all", Op::kAllToAll, 1, Join(kDevices, "dimensions=split_dimension"),
        ImportAllToAll},
-      {"batch_norm_grad", Op::kBatchNormGrad, 5, 3, kBatchNorm},
-      {"batch_norm_inference", Op::kBatchNormInference, 5, 1, kBatchNorm},
-      {"batch_norm_training", Op::kBatchNormTraining, 3, 3, kBatchNorm},
+      {"batch_norm_grad", Op::kBatchNormGrad, 5, kBatchNorm},
+      {"batch_norm_inference", Op::kBatchNormInference, 5, kBatchNorm},
+      {"batch_norm_training", Op::kBatchNormTraining, 3, kBatchNorm},
       {"bitcast_convert", Op::kBitcastConvert, 1},
-      {"broadcast", Op::kBroadcast, 1, 1, "", ImportBroadcast},
-      {"broadcast_in_dim", Op::kBroadcast, 1, 1, "", ImportBroadcast},
-      {"call", Op::kCall, 0, 0, "", ImportCall},
-      {"case", Op::kConditional, 1, 0, "branch_computations", ImportConditional, Form::kBranches,
-       1},
-      {"cholesky", Op::kCholesky, 1, 1, "lower"},
-      {"collective_broadcast", Op::kCollectiveBroadcast, 1, 1, kDevices},
-      {"collective_permute", Op::kCollectivePermute, 1, 1,
+      {"broadcast", Op::kBroadcast, 1, "", ImportBroadcast},
+      {"broadcast_compare", Op::kCompare, 2, "direction=comparison_direction", ImportBroadcasting},
+      {"broadcast_in_dim", Op::kBroadcast, 1, "", ImportBroadcast},
+      {"call", Op::kCall, 0, "", ImportCall},
+      {"case", Op::kConditional, 1, "branch_computations", ImportConditional, Form::kBranches},
+      {"cholesky", Op::kCholesky, 1, "lower"},
+      {"collective_broadcast", Op::kCollectiveBroadcast, 1, kDevices},
+      {"collective_permute", Op::kCollectivePermute, 1,
        "channel_id?=channel_handle.handle source_target_pairs"},
-      {"compare", Op::kCompare, 2, 1, "direction=comparison_direction type=compare_type"},
-      {"composite", Op::kCall, 0, 0, "", ImportCall},
-      {"concatenate", Op::kConcatenate, 1, 1, "dimensions=dimension"},
-      {"constant", Op::kConstant, 0, 1, "", ImportConstant},
-      {"convolution", Op::kConvolution, 2, 1, kConvolution},
+      {"compare", Op::kCompare, 2, "direction=comparison_direction type=compare_type"},
+      {"composite", Op::kCall, 0, "", ImportCall},
+      {"concatenate", Op::kConcatenate, 1, "dimensions=dimension"},
+      {"constant", Op::kConstant, 0, "", ImportConstant},
+      {"convolution", Op::kConvolution, 2, kConvolution},
       {"create_token", Op::kAfterAll},
-      {"custom_call", Op::kCustomCall, 0, 0, "", ImportCustomCall},
-      {"dot", Op::kDot, 2, 1, kDot, ImportDot},
-      {"dot_general", Op::kDot, 2, 1, kDot},
-      {"dynamic_broadcast_in_dim", Op::kBroadcast, 2, 1, "", ImportDynamic},
-      {"dynamic_conv", Op::kCustomCall, 3, 1, "", ImportDynamic},
-      {"dynamic_gather", Op::kCustomCall, 3, 1, "", ImportDynamic},
-      {"dynamic_iota", Op::kIota, 1, 1, "iota_dimension", ImportDynamic},
-      {"dynamic_pad", Op::kCustomCall, 5, 1, "", ImportDynamic},
-      {"dynamic_reshape", Op::kReshape, 2, 1, "", ImportDynamic},
-      {"dynamic_slice", Op::kDynamicSlice, 1, 1, "dynamic_slice_sizes=slice_sizes"},
+      {"custom_call", Op::kCustomCall, 0, "", ImportCustomCall},
+      {"dot", Op::kDot, 2, kDot, ImportDot},
+      {"dot_general", Op::kDot, 2, kDot},
+      {"dynamic_broadcast_in_dim", Op::kBroadcast, 2, "", ImportDynamic},
+      {"dynamic_conv", Op::kCustomCall, 3, "", ImportDynamic},
+      {"dynamic_gather", Op::kCustomCall, 3, "", ImportDynamic},
+      {"dynamic_iota", Op::kIota, 1, "iota_dimension", ImportDynamic},
+      {"dynamic_pad", Op::kCustomCall, 5, "", ImportDynamic},
+      {"dynamic_reshape", Op::kReshape, 2, "", ImportDynamic},
+      {"dynamic_slice", Op::kDynamicSlice, 1, "dynamic_slice_sizes=slice_sizes"},
       {"dynamic_update_slice", Op::kDynamicUpdateSlice, 2},
-      {"einsum", Op::kDot, 2, 1, kDot, ImportEinsum},
-      {"fft", Op::kFft, 1, 1, "fft_type fft_length"},
-      {"gather", Op::kGather, 2, 1, kGather, ImportGather},
-      {"get_dimension_size", Op::kGetDimensionSize, 1, 1, "dimensions=dimension"},
-      {"get_tuple_element", Op::kGetTupleElement, 1, 1, "index"},
-      {"if", Op::kConditional, 1, 0, "true_computation false_computation", ImportConditional,
-       Form::kBranches, 2},
-      {"infeed", Op::kInfeed, 1, 1, "", ImportInfeed},
-      {"iota", Op::kIota, 0, 1, "iota_dimension"},
-      {"manual_computation", Op::kCall, 0, 0, "", ImportManualComputation, Form::kPlain, 1},
-      {"map", Op::kMap, 1, 1, "dimensions to_apply", ImportOfElements, Form::kMap, 1},
-      {"optimization_barrier", Op::kOptBarrier, 1, 1, "", ImportBarrier},
-      {"outfeed", Op::kOutfeed, 1, 1, "", ImportOutfeed},
-      {"pad", Op::kPad, 2, 1, "padding"},
+      {"einsum", Op::kDot, 2, kDot, ImportEinsum},
+      {"fft", Op::kFft, 1, "fft_type fft_length"},
+      {"gather", Op::kGather, 2, kGather, ImportGather},
+      {"get_dimension_size", Op::kGetDimensionSize, 1, "dimensions=dimension"},
+      {"get_tuple_element", Op::kGetTupleElement, 1, "index"},
+      {"if", Op::kConditional, 1, "true_computation false_computation", ImportConditional,
+       Form::kBranches},
+      {"infeed", Op::kInfeed, 1, "", ImportInfeed},
+      {"iota", Op::kIota, 0, "iota_dimension"},
+      {"manual_computation", Op::kCall, 0, "to_apply", ImportManualComputation, Form::kPlain},
+      {"map", Op::kMap, 1, "dimensions to_apply", ImportOfElements, Form::kMap},
+      {"optimization_barrier", Op::kOptBarrier, 1, "", ImportBarrier},
+      {"outfeed", Op::kOutfeed, 1, "", ImportOutfeed},
+      {"pad", Op::kPad, 2, "padding"},
       {"partition_id", Op::kPartitionId},
-      {"ragged_dot", Op::kRaggedDot, 3, 1, kRaggedDot},
-      {"real_dynamic_slice", Op::kCustomCall, 4, 1, "", ImportDynamic},
-      {"recv", Op::kRecv, 1, 1, kTransfer, ImportRecv},
-      {"reduce", Op::kReduce, 2, 1, "dimensions to_apply", ImportOfElements, Form::kReducer, 1},
-      {"reduce_precision", Op::kReducePrecision, 1, 1, "exponent_bits mantissa_bits"},
+      {"ragged_dot", Op::kRaggedDot, 3, kRaggedDot},
+      {"real_dynamic_slice", Op::kCustomCall, 4, "", ImportDynamic},
+      {"recv", Op::kRecv, 1, kTransfer, ImportRecv},
+      {"reduce", Op::kReduce, 2, "dimensions to_apply", ImportOfElements, Form::kReducer},
+      {"reduce_precision", Op::kReducePrecision, 1, "exponent_bits mantissa_bits"},
       {"reduce_scatter",
        Op::kReduceScatter,
        1,
-       1,
        Join("dimensions=scatter_dimension", kDevices, "to_apply"),
        {},
-       Form::kPlain,
-       1},
-      {"reduce_window", Op::kReduceWindow, 2, 1, "window to_apply", ImportOfElements,
-       Form::kReducer, 1},
+       Form::kPlain},
+      {"reduce_window", Op::kReduceWindow, 2, "window to_apply", ImportOfElements, Form::kReducer},
       {"replica_id", Op::kReplicaId},
       {"reshape", Op::kReshape, 1},
-      {"reshard", Op::kCustomCall, 1, 1, "", ImportShardingConstraint},
-      {"reverse", Op::kReverse, 1, 1, "dimensions"},
-      {"rng", Op::kRng, 2, 1, "distribution=rng_distribution", ImportRng},
-      {"rng_bit_generator", Op::kRngBitGenerator, 1, 2, "algorithm=rng_algorithm"},
-      {"scatter", Op::kScatter, 3, 1, kScatter, ImportOfElements, Form::kReducer, 1},
-      {"select_and_scatter",
-       Op::kSelectAndScatter,
-       3,
-       1,
-       "window select scatter",
-       {},
-       Form::kPlain,
-       2},
-      {"send", Op::kSend, 1, 1, kTransfer, ImportSend},
-      {"set_dimension_size", Op::kSetDimensionSize, 2, 1, "dimensions=dimension"},
-      {"sharding_constraint", Op::kCustomCall, 1, 1, "", ImportShardingConstraint},
-      {"slice", Op::kSlice, 1, 1, "slice"},
-      {"sort", Op::kSort, 1, 1, "is_stable? dimensions=dimension to_apply", ImportOfElements,
-       Form::kSort, 1},
-      {"square", Op::kMultiply, 1, 1, "", ImportSquare},
-      {"top_k", Op::kTopk, 1, 2, "k largest"},
-      {"transpose", Op::kTranspose, 1, 1, "dimensions=permutation"},
-      {"triangular_solve", Op::kTriangularSolve, 2, 1, kTriangularSolve},
+      {"reshard", Op::kCustomCall, 1, "", ImportShardingConstraint},
+      {"reverse", Op::kReverse, 1, "dimensions"},
+      {"rng", Op::kRng, 2, "distribution=rng_distribution", ImportRng},
+      {"rng_bit_generator", Op::kRngBitGenerator, 1, "algorithm=rng_algorithm"},
+      {"scatter", Op::kScatter, 3, kScatter, ImportOfElements, Form::kReducer},
+      {"select_and_scatter", Op::kSelectAndScatter, 3, "window select scatter", {}, Form::kPlain},
+      {"send", Op::kSend, 1, kTransfer, ImportSend},
+      {"set_dimension_size", Op::kSetDimensionSize, 2, "dimensions=dimension"},
+      {"sharding_constraint", Op::kCustomCall, 1, "", ImportShardingConstraint},
+      {"slice", Op::kSlice, 1, "slice"},
+      {"sort", Op::kSort, 1, "is_stable? dimensions=dimension to_apply", ImportOfElements,
+       Form::kSort},
+      {"square", Op::kMultiply, 1, "", ImportSquare},
+      {"top_k", Op::kTopk, 1, "k largest"},
+      {"transpose", Op::kTranspose, 1, "dimensions=permutation"},
+      {"triangular_solve", Op::kTriangularSolve, 2, kTriangularSolve},
       {"tuple", Op::kTuple},
-      {"unary_einsum", Op::kDot, 1, 1, kDot, ImportEinsum},
+      {"unary_einsum", Op::kDot, 1, kDot, ImportEinsum},
       {"uniform_dequantize", Op::kConvert, 1},
       {"uniform_quantize", Op::kConvert, 1},
-      {"while", Op::kWhile, 0, 0, "condition body", ImportWhile, Form::kWhile, 2},
+      {"while", Op::kWhile, 0, "condition body", ImportWhile, Form::kWhile},
   };
   return *kRules;
 }
 
-// The functions of each element in StableHLO and CHLO that are no opcodes of HLO.
-const llvm::StringSet<>& FunctionsOfElements() {
-  static const auto* const kNames = new llvm::StringSet<>{
-      "atan",
-      "bessel_i1e",
-      "broadcast_next_after",
-      "broadcast_polygamma",
-      "broadcast_zeta",
-      "conj",
-      "constant_like",
-      "digamma",
-      "erf_inv",
-      "erfc",
-      "is_inf",
-      "is_neg_inf",
-      "is_pos_inf",
-      "lgamma",
-      "next_after",
-      "polygamma",
-      "zeta",
-  };
-  return *kNames;
-}
-
-// The functions of each element that are opcodes have the name that HLO has for them, with other hyphens.
-std::string HyphenatedName(llvm::StringRef name) {
-  return absl::StrReplaceAll(name.str(), {{"_", "-"}});
-}
-
-const absl::flat_hash_map<absl::string_view, const OpRule*>& RulesByName() {
+const absl::flat_hash_map<std::string, OpRule>& RulesByName() {
   static const auto* const kByName = [] {
-    auto* rules = new absl::flat_hash_map<absl::string_view, const OpRule*>();
-    for (const OpRule& rule : OpTable()) rules->emplace(rule.name, &rule);
+    auto* rules = new absl::flat_hash_map<std::string, OpRule>();
+    const auto add = [&](OpRule rule) { rules->emplace(rule.name, rule); };
+    for (const OpRule& rule : OpTable()) add(rule);
+    // The functions of each element that are opcodes have the name that HLO has for them, with
+    // other hyphens. Those of the table stay.
     for (int i = 0; i < kOpcodeCount; ++i) {
       const auto opcode = static_cast<HloOpcode>(i);
       if (!IsElementwise(opcode)) continue;
-      auto rule =
-          std::make_unique<OpRule>(OpRule{absl::StrReplaceAll(OpcodeName(opcode), {{"-", "_"}}),
-                                          opcode, OpcodeArity(opcode).value_or(1)});
-      // Those of the table stay; the map keeps the others.
-      if (rules->emplace(rule->name, rule.get()).second) static_cast<void>(rule.release());
+      const std::string name = absl::StrReplaceAll(OpcodeName(opcode), {{"-", "_"}});
+      add({name, opcode, OpcodeArity(opcode).value_or(1)});
+      add({"broadcast_" + name, opcode, 2, "", ImportBroadcasting});
+    }
+    // Those that are no opcodes.
+    for (const char* name :
+         {"atan", "bessel_i1e", "conj", "constant_like", "digamma", "erf_inv", "erfc", "is_inf",
+          "is_neg_inf", "is_pos_inf", "lgamma", "next_after", "polygamma", "zeta"}) {
+      add({name, HloOpcode::kMap, 1, "", ImportFunctionOfElements, RegionForm::kFunction});
+    }
+    for (const char* name : {"next_after", "polygamma", "zeta"}) {
+      add({absl::StrCat("broadcast_", name), HloOpcode::kMap, 2, "", ImportBroadcasting,
+           RegionForm::kFunction});
     }
     return rules;
   }();
   return *kByName;
 }
 
-}  // namespace
-
-const OpRule& OpRuleNamed(absl::string_view name) { return *RulesByName().at(name); }
-
-namespace {
-
-// Whether it is a function of each element that HLO has no opcode for.
-bool IsFunctionOfElements(mlir::Operation& op) {
-  return op.getName().getDialectNamespace() == "chlo" && op.getNumResults() == 1 &&
-         op.getNumOperands() > 0 && op.getNumRegions() == 0 &&
-         FunctionsOfElements().contains(op.getName().stripDialect());
-}
-
 // The rule for an operation; null if the operation is not known.
 const OpRule* FindOpRule(mlir::Operation& op) {
   const llvm::StringRef dialect = op.getName().getDialectNamespace();
-  if (dialect != "stablehlo" && dialect != "chlo" && dialect != "mhlo" && dialect != "sdy" &&
-      dialect != "func") {
-    return nullptr;
-  }
-  static const OpRule* const kFunction =
-      new OpRule{"", HloOpcode::kMap, 1, 1, "", ImportFunctionOfElements};
-  static const OpRule* const kBroadcasting =
-      new OpRule{"", HloOpcode::kMap, 2, 1, "", ImportBroadcasting};
-  const llvm::StringRef name = op.getName().stripDialect();
-  // The others are on values of all devices, unlike their namesakes.
-  if (dialect == "sdy" && name != "manual_computation" && name != "sharding_constraint" &&
-      name != "reshard") {
-    return nullptr;
-  }
-  if (dialect == "chlo" && name.starts_with("broadcast_")) {
-    const std::optional<HloOpcode> opcode =
-        OpcodeFromName(HyphenatedName(name.drop_front(strlen("broadcast_"))));
-    if (IsFunctionOfElements(op) || (opcode.has_value() && IsElementwise(*opcode))) {
-      return kBroadcasting;
-    }
-  }
-  if (IsFunctionOfElements(op)) return kFunction;
-  const auto found = RulesByName().find(absl::string_view(name.data(), name.size()));
-  return found == RulesByName().end() ? nullptr : found->second;
+  const std::string name = op.getName().stripDialect().str();
+  // Of Shardy, the others are on values of all devices, unlike their namesakes.
+  const bool is_known =
+      dialect == "sdy"
+          ? name == "manual_computation" || name == "sharding_constraint" || name == "reshard"
+          : dialect == "stablehlo" || dialect == "chlo" || dialect == "mhlo" || dialect == "func";
+  const auto found = is_known ? RulesByName().find(name) : RulesByName().end();
+  if (found == RulesByName().end()) return nullptr;
+  const bool is_function = found->second.form == RegionForm::kFunction;
+  const bool may_be_one = dialect == "chlo" && op.getNumResults() == 1 && op.getNumOperands() > 0 &&
+                          op.getNumRegions() == 0;
+  return is_function && !may_be_one ? nullptr : &found->second;
 }
 
 }  // namespace
 
+const OpRule& OpRuleNamed(absl::string_view name) { return RulesByName().at(name); }
+
 RegionForm FormOf(mlir::Operation& op) {
-  if (IsFunctionOfElements(op)) return RegionForm::kFunction;
   const OpRule* rule = FindOpRule(op);
   return rule == nullptr ? RegionForm::kNone : rule->form;
 }
@@ -292,10 +542,9 @@ void ImportUnknown(ImportedOp& call) {
 }  // namespace
 
 void ImportOp(ModuleImporter& importer, mlir::Operation& op) {
-  static const OpRule* const kUnknown =
-      new OpRule{"", HloOpcode::kUnknown, 0, 0, "", ImportUnknown};
+  static const OpRule* const kUnknown = new OpRule{"", HloOpcode::kUnknown, 0, "", ImportUnknown};
   const OpRule* rule = FindOpRule(op);
-  ImportedOp call{importer, op, rule == nullptr ? *kUnknown : *rule, OpAttributes(op), {}, {}};
+  ImportedOp call{importer, op, rule == nullptr ? *kUnknown : *rule};
   for (const mlir::Value operand : op.getOperands()) {
     call.operands.push_back(importer.ValueOf(op, operand));
   }
@@ -305,13 +554,11 @@ void ImportOp(ModuleImporter& importer, mlir::Operation& op) {
   const int operands = static_cast<int>(op.getNumOperands());
   if (operands < call.rule.least_operands ||
       (call.rule.import == ImportPlain && arity.has_value() && operands != *arity) ||
-      static_cast<int>(op.getNumResults()) < call.rule.least_results ||
       static_cast<int>(op.getNumRegions()) < call.rule.regions) {
     return call.Fail("it has ", operands, " operands, ", op.getNumResults(), " results and ",
                      op.getNumRegions(), " regions, which is not what it takes");
   }
   call.rule.import(call);
-  if (!call.attributes.error().empty()) call.Fail(call.attributes.error());
   importer.FinishInstructions();
 }
 

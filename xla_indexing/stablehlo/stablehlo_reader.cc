@@ -27,7 +27,6 @@
 #include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/stablehlo/module_importer.h"
 #include "xla_indexing/stablehlo/reader_dialects.h"
-#include "xla_indexing/stablehlo/text_places.h"
 
 namespace xla_indexing {
 namespace {
@@ -64,8 +63,8 @@ absl::Status BytecodeError(absl::string_view filename, absl::string_view text) {
 
 bool IsWord(char c) { return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '$'; }
 
-// MLIR's parser recurses over brackets and over the signs in affine expressions. It is given no text in
-// which it could do so without end.
+// MLIR's parser recurses over brackets and over the signs in affine expressions. It is given no
+// text in which it could do so without end.
 absl::Status CheckNesting(const SourceText& source) {
   const absl::string_view text = source.text;
   int depth = 0;
@@ -111,19 +110,6 @@ absl::Status CheckNesting(const SourceText& source) {
   return absl::OkStatus();
 }
 
-// The offset in the text of a place that MLIR names.
-size_t OffsetOf(const SourceText& source, mlir::Location location) {
-  auto place = mlir::dyn_cast<mlir::FileLineColLoc>(mlir::LocationAttr(location));
-  if (!place) return 0;
-  size_t begin = 0;
-  for (unsigned line = 1; line < place.getLine(); ++line) {
-    begin = source.text.find('\n', begin);
-    if (begin == std::string::npos) return source.text.size();
-    ++begin;
-  }
-  return begin + place.getColumn() - (place.getColumn() > 0 ? 1 : 0);
-}
-
 }  // namespace
 
 bool LooksLikeStableHlo(absl::string_view text) {
@@ -166,16 +152,19 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadStableHlo(SourceText source_text)
   // A dialect that is loaded later frees the names of its operations that were made before.
   context.loadAllAvailableDialects();
   context.allowUnregisteredDialects();
+  llvm::SourceMgr manager;
+  const unsigned buffer = manager.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBuffer(source->text, source->filename), llvm::SMLoc());
   absl::Status error;
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic& diagnostic) {
-    if (error.ok() && diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) {
-      error = ErrorAt(*source, OffsetOf(*source, diagnostic.getLocation()), diagnostic.str());
+    if (!error.ok() || diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error) return;
+    llvm::SMLoc at;
+    if (auto place = mlir::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation())) {
+      at = manager.FindLocForLineAndColumn(buffer, place.getLine(), place.getColumn());
     }
-    return mlir::success();
+    const size_t offset = at.isValid() ? at.getPointer() - source->text.data() : 0;
+    error = ErrorAt(*source, offset, diagnostic.str());
   });
-  llvm::SourceMgr manager;
-  manager.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(source->text, source->filename),
-                             llvm::SMLoc());
   const mlir::ParserConfig config(&context, /*verifyAfterParse=*/false);
   mlir::AsmParserState state;
   mlir::Block block;
@@ -192,8 +181,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadStableHlo(SourceText source_text)
     around->getBody()->getOperations().splice(around->getBody()->end(), block.getOperations());
     module = around->getOperation();
   }
-  const internal::TextPlaces places(source, &state);
-  return internal::ModuleImporter(places).Import(*module);
+  return internal::ModuleImporter(source, &state).Import(*module);
 }
 
 absl::StatusOr<std::unique_ptr<HloModule>> ReadAndVerifyStableHlo(absl::string_view text,
