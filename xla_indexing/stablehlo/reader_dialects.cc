@@ -95,22 +95,304 @@ class ReaderOpParser {
   // The next character, before anything of it is read.
   char Next() { return *p_.getCurrentLocation().getPointer(); }
 
-  ParseResult SkipToken();
-  ParseResult ReadText(StringRef* text);
-  ParseResult ReadClause(StringRef word);
-  ParseResult ReadPair(StringRef* first, StringRef* second);
-  ParseResult ReadSlice();
-  ParseResult ReadWindow();
-  ParseResult ReadAttributes();
-  ParseResult ReadTypes(ArrayRef<Operand> operands);
-  OptionalParseResult ReadOptionalItem(SmallVector<Operand>* operands);
-  ParseResult ReadItem(SmallVector<Operand>* operands);
+  ParseResult SkipToken() {
+    StringRef word;
+    std::string text;
+    int64_t number = 0;
+    mlir::Attribute attribute;
+    if (succeeded(p_.parseOptionalComma()) || succeeded(p_.parseOptionalKeyword(&word)) ||
+        succeeded(p_.parseOptionalString(&text)) || succeeded(p_.parseOptionalEqual()) ||
+        succeeded(p_.parseOptionalColon()) || succeeded(p_.parseOptionalArrow()) ||
+        succeeded(p_.parseOptionalQuestion())) {
+      return success();
+    }
+    OptionalParseResult result = p_.parseOptionalInteger(number);
+    if (!result.has_value()) result = p_.parseOptionalAttribute(attribute);
+    if (result.has_value()) return *result;
+    return p_.emitError(p_.getCurrentLocation(), "a value was expected");
+  }
 
-  ParseResult ParseAny();
-  ParseResult ParseConstant();
-  ParseResult ParseWhile();
-  ParseResult ParseReduce();
-  void AddReducer(StringRef applied);
+  // The text of one value: a token, or all up to the bracket that closes the first.
+  ParseResult ReadText(StringRef* text) {
+    const char* begin = p_.getCurrentLocation().getPointer();
+    int depth = 0;
+    do {
+      if (succeeded(p_.parseOptionalLSquare()) || succeeded(p_.parseOptionalLBrace()) ||
+          succeeded(p_.parseOptionalLess()) || succeeded(p_.parseOptionalLParen())) {
+        ++depth;
+      } else if (depth > 0 &&
+                 (succeeded(p_.parseOptionalRSquare()) || succeeded(p_.parseOptionalRBrace()) ||
+                  succeeded(p_.parseOptionalGreater()) || succeeded(p_.parseOptionalRParen()))) {
+        --depth;
+      } else if (SkipToken()) {
+        return failure();
+      }
+    } while (depth > 0);
+    const char* end = p_.getCurrentLocation().getPointer();
+    *text = StringRef(begin, end - begin).trim();
+    return success();
+  }
+
+  // `[0] x [1]`.
+  ParseResult ReadPair(StringRef* first, StringRef* second) {
+    if (ReadText(first) || p_.parseKeyword("x")) return failure();
+    return ReadText(second);
+  }
+
+  // `[1:5, 0:8:2]`.
+  ParseResult ReadSlice() {
+    SmallVector<int64_t> starts, limits, strides;
+    const auto read = [&]() -> ParseResult {
+      int64_t start = 0, limit = 0, stride = 1;
+      if (p_.parseInteger(start) || p_.parseColon() || p_.parseInteger(limit)) return failure();
+      if (succeeded(p_.parseOptionalColon()) && p_.parseInteger(stride)) return failure();
+      starts.push_back(start);
+      limits.push_back(limit);
+      strides.push_back(stride);
+      return success();
+    };
+    if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, read)) return failure();
+    Set("start_indices", p_.getBuilder().getDenseI64ArrayAttr(starts));
+    Set("limit_indices", p_.getBuilder().getDenseI64ArrayAttr(limits));
+    Set("strides", p_.getBuilder().getDenseI64ArrayAttr(strides));
+    return success();
+  }
+
+  // `{stride = [1, 1], pad = [[0, 0], [0, 0]], ..}`.
+  ParseResult ReadWindow() {
+    return p_.parseCommaSeparatedList(OpAsmParser::Delimiter::Braces, [&]() -> ParseResult {
+      StringRef word;
+      return ParseResult(failure(p_.parseKeyword(&word) || p_.parseEqual() || ReadClause(word)));
+    });
+  }
+
+  // What follows `word =`.
+  ParseResult ReadClause(StringRef word) {
+    StringRef text, second;
+    if (op_ == "convolution" && word == "window") return ReadWindow();
+    if (op_ == "dot_general" && (word == "batching_dims" || word == "contracting_dims")) {
+      if (ReadPair(&text, &second)) return failure();
+      const std::string kind = word.drop_back(strlen("_dims")).str();
+      SetText("lhs_" + kind + "_dimensions", text);
+      SetText("rhs_" + kind + "_dimensions", second);
+      return success();
+    }
+    if (op_ == "convolution" && word == "dim_numbers") {
+      // [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]
+      const char* begin = p_.getCurrentLocation().getPointer();
+      if (ReadPair(&text, &second) || p_.parseArrow() || ReadText(&text)) return failure();
+      text = StringRef(begin, text.end() - begin);
+    } else if (ReadText(&text)) {
+      return failure();
+    }
+    if (op_ == "reduce_precision" && word == "format" && text.consume_front("e")) {
+      // e5m10
+      const auto [exponent, mantissa] = text.split('m');
+      SetText("exponent_bits", exponent);
+      SetText("mantissa_bits", mantissa);
+      return success();
+    }
+    const auto* clause =
+        llvm::find_if(kClauses, [&](const Clause& c) { return c.op == op_ && c.word == word; });
+    SetText(clause == std::end(kClauses) ? word : clause->attribute, text);
+    return success();
+  }
+
+  ParseResult ReadAttributes() {
+    mlir::NamedAttrList attributes;
+    if (p_.parseOptionalAttrDict(attributes)) return failure();
+    for (const mlir::NamedAttribute& attribute : attributes) {
+      Set(attribute.getName(), attribute.getValue());
+    }
+    return success();
+  }
+
+  // `: T`, `: T, U`, `: (T, U) -> V` or `: T, U -> V`. What one type alone stands for is the
+  // operation's: it is that of all operands and of the result, but for a few.
+  ParseResult ReadTypes(ArrayRef<Operand> operands) {
+    const auto at = p_.getCurrentLocation();
+    if (failed(p_.parseOptionalColon())) {
+      return operands.empty() ? ParseResult(success())
+                              : ParseResult(p_.emitError(at, "types were expected"));
+    }
+    SmallVector<mlir::Type> types;
+    if (p_.parseTypeList(types)) return failure();
+    if (succeeded(p_.parseOptionalArrow())) {
+      SmallVector<mlir::Type> results;
+      const bool is_list = succeeded(p_.parseOptionalLParen());
+      if (p_.parseTypeList(results) || (is_list && p_.parseRParen())) return failure();
+      state_.addTypes(results);
+    } else if (auto function = mlir::dyn_cast<mlir::FunctionType>(types.front())) {
+      state_.addTypes(function.getResults());
+      types.assign(function.getInputs().begin(), function.getInputs().end());
+    } else if (op_ == "select" && types.size() == 2 && operands.size() == 3) {
+      state_.addTypes(types[1]);
+      types.push_back(types[1]);
+    } else if (op_ != "return") {
+      state_.addTypes(types);
+      auto tuple = mlir::dyn_cast<mlir::TupleType>(types.front());
+      if (op_ == "tuple" && tuple) {
+        types.assign(tuple.begin(), tuple.end());
+      } else if (types.size() == 1) {
+        types.resize(operands.size(), types.front());
+        auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(state_.types.front());
+        auto complex = mlir::dyn_cast_or_null<mlir::ComplexType>(tensor ? tensor.getElementType()
+                                                                        : mlir::Type());
+        if (op_ == "complex" && complex) {
+          types.assign(operands.size(), tensor.clone(complex.getElementType()));
+        }
+      }
+    }
+    return p_.resolveOperands(operands, types, at, state_.operands);
+  }
+
+  // Reads one item of a list: an operand, a word, `word = value`, and of Shardy axes or a sharding
+  // without a word. Reads nothing if none of these comes next.
+  OptionalParseResult ReadOptionalItem(SmallVector<Operand>* operands) {
+    Operand operand;
+    StringRef word;
+    if (const OptionalParseResult result = p_.parseOptionalOperand(operand); result.has_value()) {
+      if (*result) return ParseResult(failure());
+      operands->push_back(operand);
+      if (op_ == "slice") return ReadSlice();
+      int64_t index = 0;
+      if (op_ == "get_tuple_element" && succeeded(p_.parseOptionalLSquare())) {
+        if (p_.parseInteger(index) || p_.parseRSquare()) return ParseResult(failure());
+        SetText("index", llvm::Twine(index));
+      }
+      return ParseResult(success());
+    }
+    if (succeeded(p_.parseOptionalKeyword(&word))) {
+      if (succeeded(p_.parseOptionalEqual())) return ReadClause(word);
+      // compare LT, %a, %b, FLOAT
+      SetText(words_++ == 0 ? "comparison_direction" : "compare_type", word);
+      return ParseResult(success());
+    }
+    if (is_shardy_ && Next() == '[') return ReadClause("axes");
+    if (is_shardy_ && Next() == '<') return ReadClause("sharding");
+    return std::nullopt;
+  }
+
+  ParseResult ReadItem(SmallVector<Operand>* operands) {
+    const OptionalParseResult result = ReadOptionalItem(operands);
+    if (result.has_value()) return *result;
+    return p_.emitError(p_.getCurrentLocation(), "an operand or a word was expected");
+  }
+
+  ParseResult ParseAny() {
+    SmallVector<Operand> operands;
+    mlir::StringAttr symbol;
+    std::string name;
+    if (succeeded(p_.parseOptionalSymbolName(symbol))) {
+      Set(op_ == "mesh" ? "sym_name" : "call_target_name", symbol);
+      // @mesh = <["x"=8]> {..}
+      if (op_ == "mesh") return failure(p_.parseEqual() || ReadClause("mesh") || ReadAttributes());
+    } else {
+      (void)p_.parseOptionalString(&name);  // Of a composite.
+    }
+    const auto read = [&] { return ReadItem(&operands); };
+    if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::OptionalParen, read)) return failure();
+    OptionalParseResult item = ReadOptionalItem(&operands);
+    while (item.has_value() && succeeded(*item)) {
+      if (succeeded(p_.parseOptionalComma())) {
+        item = ReadItem(&operands);
+      } else if (is_shardy_) {
+        item = ReadOptionalItem(&operands);
+      } else {
+        break;
+      }
+    }
+    if (item.has_value() && *item) return failure();
+    if (op_ == "manual_computation") {
+      SmallVector<Argument> arguments;
+      if (p_.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true) ||
+          p_.parseRegion(*state_.addRegion(), arguments)) {
+        return failure();
+      }
+    }
+    if (ReadAttributes()) return failure();
+    return ReadTypes(operands);
+  }
+
+  ParseResult ParseConstant() {
+    // `() <{value = dense<1> : tensor<2xi8>}> : () -> T`, where the value is what T is stored as.
+    if (Next() == '(') return p_.parseGenericOperationAfterOpName(state_);
+    mlir::TypedAttr value;
+    if (ReadAttributes() || p_.parseAttribute(value, "value", state_.attributes)) return failure();
+    state_.addTypes(value.getType());
+    return success();
+  }
+
+  // (%iterArg = %c, ..) : T, .. attributes {..} cond {..} do {..}
+  ParseResult ParseWhile() {
+    SmallVector<Argument> arguments;
+    SmallVector<Operand> initial;
+    SmallVector<mlir::Type> types;
+    const auto at = p_.getCurrentLocation();
+    if (p_.parseAssignmentList(arguments, initial) ||
+        (!initial.empty() && p_.parseColonTypeList(types)) ||
+        p_.resolveOperands(initial, types, at, state_.operands)) {
+      return failure();
+    }
+    for (const auto& [argument, type] : llvm::zip_equal(arguments, types)) argument.type = type;
+    state_.addTypes(types);
+    return failure(p_.parseOptionalAttrDictWithKeyword(state_.attributes) ||
+                   p_.parseKeyword("cond") || p_.parseRegion(*state_.addRegion(), arguments) ||
+                   p_.parseKeyword("do") || p_.parseRegion(*state_.addRegion(), arguments));
+  }
+
+  // The region of a reduction that is written `applies stablehlo.add`.
+  void AddReducer(StringRef applied) {
+    const mlir::Location at = state_.location;
+    const mlir::Type type = state_.operands.back().getType();
+    mlir::OpBuilder builder(p_.getContext());
+    mlir::Block* block = builder.createBlock(state_.addRegion(), {}, {type, type}, {at, at});
+    mlir::Operation* result =
+        builder.create(at, builder.getStringAttr(applied), block->getArguments(), type);
+    builder.create(at, builder.getStringAttr("stablehlo.return"), result->getResults());
+  }
+
+  // (%a init: %b), .. applies OP across dimensions = [..] : types, or
+  // (%a init: %b), .. across dimensions = [..] : types reducer(%x: T, %y: T) .. {..}
+  ParseResult ParseReduce() {
+    SmallVector<Operand> operands, initial;
+    do {
+      if (p_.parseLParen() || p_.parseOperand(operands.emplace_back()) || p_.parseKeyword("init") ||
+          p_.parseColon() || p_.parseOperand(initial.emplace_back()) || p_.parseRParen()) {
+        return failure();
+      }
+    } while (succeeded(p_.parseOptionalComma()));
+    operands.append(initial.begin(), initial.end());
+    StringRef applied, dimensions;
+    if (succeeded(p_.parseOptionalKeyword("applies"))) {
+      const llvm::SMLoc at = p_.getCurrentLocation();
+      if (p_.parseKeyword(&applied)) return failure();
+      // Operations that the context knows have more than operands, which is not written here.
+      if (mlir::RegisteredOperationName::lookup(applied, p_.getContext())) {
+        return p_.emitError(at) << "a reduction cannot apply '" << applied << "'";
+      }
+    }
+    if (p_.parseKeyword("across") || p_.parseKeyword("dimensions") || p_.parseEqual() ||
+        ReadText(&dimensions) || ReadAttributes() || ReadTypes(operands)) {
+      return failure();
+    }
+    SetText("dimensions", dimensions);
+    if (!applied.empty()) {
+      AddReducer(applied);
+      return success();
+    }
+    if (p_.parseKeyword("reducer")) return failure();
+    // A pair for each operand; the region has the first of all pairs first.
+    SmallVector<Argument> firsts, seconds;
+    while (succeeded(p_.parseOptionalLParen())) {
+      if (p_.parseArgument(firsts.emplace_back(), /*allowType=*/true) || p_.parseComma() ||
+          p_.parseArgument(seconds.emplace_back(), /*allowType=*/true) || p_.parseRParen()) {
+        return failure();
+      }
+    }
+    firsts.append(seconds.begin(), seconds.end());
+    return p_.parseRegion(*state_.addRegion(), firsts);
+  }
 
   OpAsmParser& p_;
   OperationState& state_;
@@ -118,309 +400,6 @@ class ReaderOpParser {
   const bool is_shardy_ = state_.name.getDialectNamespace() == "sdy";
   int words_ = 0;
 };
-
-ParseResult ReaderOpParser::SkipToken() {
-  StringRef word;
-  std::string text;
-  int64_t number = 0;
-  mlir::Attribute attribute;
-  if (succeeded(p_.parseOptionalComma()) || succeeded(p_.parseOptionalKeyword(&word)) ||
-      succeeded(p_.parseOptionalString(&text)) || succeeded(p_.parseOptionalEqual()) ||
-      succeeded(p_.parseOptionalColon()) || succeeded(p_.parseOptionalArrow()) ||
-      succeeded(p_.parseOptionalQuestion())) {
-    return success();
-  }
-  OptionalParseResult result = p_.parseOptionalInteger(number);
-  if (!result.has_value()) result = p_.parseOptionalAttribute(attribute);
-  if (result.has_value()) return *result;
-  return p_.emitError(p_.getCurrentLocation(), "a value was expected");
-}
-
-// The text of one value: a token, or all up to the bracket that closes the first.
-ParseResult ReaderOpParser::ReadText(StringRef* text) {
-  const char* begin = p_.getCurrentLocation().getPointer();
-  int depth = 0;
-  do {
-    if (succeeded(p_.parseOptionalLSquare()) || succeeded(p_.parseOptionalLBrace()) ||
-        succeeded(p_.parseOptionalLess()) || succeeded(p_.parseOptionalLParen())) {
-      ++depth;
-    } else if (depth > 0 &&
-               (succeeded(p_.parseOptionalRSquare()) || succeeded(p_.parseOptionalRBrace()) ||
-                succeeded(p_.parseOptionalGreater()) || succeeded(p_.parseOptionalRParen()))) {
-      --depth;
-    } else if (SkipToken()) {
-      return failure();
-    }
-  } while (depth > 0);
-  const char* end = p_.getCurrentLocation().getPointer();
-  *text = StringRef(begin, end - begin).trim();
-  return success();
-}
-
-// `[0] x [1]`.
-ParseResult ReaderOpParser::ReadPair(StringRef* first, StringRef* second) {
-  if (ReadText(first) || p_.parseKeyword("x")) return failure();
-  return ReadText(second);
-}
-
-// `[1:5, 0:8:2]`.
-ParseResult ReaderOpParser::ReadSlice() {
-  SmallVector<int64_t> starts, limits, strides;
-  const auto read = [&]() -> ParseResult {
-    int64_t start = 0, limit = 0, stride = 1;
-    if (p_.parseInteger(start) || p_.parseColon() || p_.parseInteger(limit)) return failure();
-    if (succeeded(p_.parseOptionalColon()) && p_.parseInteger(stride)) return failure();
-    starts.push_back(start);
-    limits.push_back(limit);
-    strides.push_back(stride);
-    return success();
-  };
-  if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, read)) return failure();
-  Set("start_indices", p_.getBuilder().getDenseI64ArrayAttr(starts));
-  Set("limit_indices", p_.getBuilder().getDenseI64ArrayAttr(limits));
-  Set("strides", p_.getBuilder().getDenseI64ArrayAttr(strides));
-  return success();
-}
-
-// `{stride = [1, 1], pad = [[0, 0], [0, 0]], ..}`.
-ParseResult ReaderOpParser::ReadWindow() {
-  return p_.parseCommaSeparatedList(OpAsmParser::Delimiter::Braces, [&]() -> ParseResult {
-    StringRef word;
-    return ParseResult(failure(p_.parseKeyword(&word) || p_.parseEqual() || ReadClause(word)));
-  });
-}
-
-// What follows `word =`.
-ParseResult ReaderOpParser::ReadClause(StringRef word) {
-  StringRef text, second;
-  if (op_ == "convolution" && word == "window") return ReadWindow();
-  if (op_ == "dot_general" && (word == "batching_dims" || word == "contracting_dims")) {
-    if (ReadPair(&text, &second)) return failure();
-    const std::string kind = word.drop_back(strlen("_dims")).str();
-    SetText("lhs_" + kind + "_dimensions", text);
-    SetText("rhs_" + kind + "_dimensions", second);
-    return success();
-  }
-  if (op_ == "convolution" && word == "dim_numbers") {
-    // [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]
-    const char* begin = p_.getCurrentLocation().getPointer();
-    if (ReadPair(&text, &second) || p_.parseArrow() || ReadText(&text)) return failure();
-    text = StringRef(begin, text.end() - begin);
-  } else if (ReadText(&text)) {
-    return failure();
-  }
-  if (op_ == "reduce_precision" && word == "format") {
-    // e5m10
-    int64_t exponent = 0, mantissa = 0;
-    if (!text.consume_front("e") || text.consumeInteger(10, exponent) || !text.consume_front("m") ||
-        text.getAsInteger(10, mantissa)) {
-      return p_.emitError(p_.getNameLoc(), "a format such as e5m10 was expected");
-    }
-    Set("exponent_bits", p_.getBuilder().getI32IntegerAttr(static_cast<int32_t>(exponent)));
-    Set("mantissa_bits", p_.getBuilder().getI32IntegerAttr(static_cast<int32_t>(mantissa)));
-    return success();
-  }
-  const auto* clause =
-      llvm::find_if(kClauses, [&](const Clause& c) { return c.op == op_ && c.word == word; });
-  SetText(clause == std::end(kClauses) ? word : clause->attribute, text);
-  return success();
-}
-
-ParseResult ReaderOpParser::ReadAttributes() {
-  mlir::NamedAttrList attributes;
-  if (p_.parseOptionalAttrDict(attributes)) return failure();
-  for (const mlir::NamedAttribute& attribute : attributes) {
-    Set(attribute.getName(), attribute.getValue());
-  }
-  return success();
-}
-
-// `: T`, `: T, U`, `: (T, U) -> V` or `: T, U -> V`. What one type alone stands for is the
-// operation's: it is that of all operands and of the result, but for a few.
-ParseResult ReaderOpParser::ReadTypes(ArrayRef<Operand> operands) {
-  const auto at = p_.getCurrentLocation();
-  if (failed(p_.parseOptionalColon())) {
-    return operands.empty() ? ParseResult(success())
-                            : ParseResult(p_.emitError(at, "types were expected"));
-  }
-  SmallVector<mlir::Type> types;
-  if (p_.parseTypeList(types)) return failure();
-  if (succeeded(p_.parseOptionalArrow())) {
-    SmallVector<mlir::Type> results;
-    const bool is_list = succeeded(p_.parseOptionalLParen());
-    if (p_.parseTypeList(results) || (is_list && p_.parseRParen())) return failure();
-    state_.addTypes(results);
-  } else if (auto function = mlir::dyn_cast<mlir::FunctionType>(types.front())) {
-    state_.addTypes(function.getResults());
-    types.assign(function.getInputs().begin(), function.getInputs().end());
-  } else if (op_ == "select" && types.size() == 2 && operands.size() == 3) {
-    state_.addTypes(types[1]);
-    types.push_back(types[1]);
-  } else if (op_ == "return") {
-  } else {
-    state_.addTypes(types);
-    auto tuple = mlir::dyn_cast<mlir::TupleType>(types.front());
-    auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(types.front());
-    auto complex =
-        tensor ? mlir::dyn_cast<mlir::ComplexType>(tensor.getElementType()) : mlir::ComplexType();
-    if (op_ == "tuple" && tuple) {
-      types.assign(tuple.begin(), tuple.end());
-    } else if (types.size() == 1) {
-      if (op_ == "complex" && complex) types[0] = tensor.clone(complex.getElementType());
-      const mlir::Type type = types[0];
-      types.assign(operands.size(), type);
-    }
-  }
-  return p_.resolveOperands(operands, types, at, state_.operands);
-}
-
-// Reads one item of a list: an operand, a word, `word = value`, and of Shardy axes or a sharding
-// without a word. Reads nothing if none of these comes next.
-OptionalParseResult ReaderOpParser::ReadOptionalItem(SmallVector<Operand>* operands) {
-  Operand operand;
-  StringRef word;
-  if (const OptionalParseResult result = p_.parseOptionalOperand(operand); result.has_value()) {
-    if (*result) return ParseResult(failure());
-    operands->push_back(operand);
-    if (op_ == "slice") return ReadSlice();
-    int64_t index = 0;
-    if (op_ == "get_tuple_element" && succeeded(p_.parseOptionalLSquare())) {
-      if (p_.parseInteger(index) || p_.parseRSquare()) return ParseResult(failure());
-      Set("index", p_.getBuilder().getI32IntegerAttr(static_cast<int32_t>(index)));
-    }
-    return ParseResult(success());
-  }
-  if (succeeded(p_.parseOptionalKeyword(&word))) {
-    if (succeeded(p_.parseOptionalEqual())) return ReadClause(word);
-    // compare LT, %a, %b, FLOAT
-    SetText(words_++ == 0 ? "comparison_direction" : "compare_type", word);
-    return ParseResult(success());
-  }
-  if (is_shardy_ && Next() == '[') return ReadClause("axes");
-  if (is_shardy_ && Next() == '<') return ReadClause("sharding");
-  return std::nullopt;
-}
-
-ParseResult ReaderOpParser::ReadItem(SmallVector<Operand>* operands) {
-  const OptionalParseResult result = ReadOptionalItem(operands);
-  if (result.has_value()) return *result;
-  return p_.emitError(p_.getCurrentLocation(), "an operand or a word was expected");
-}
-
-ParseResult ReaderOpParser::ParseAny() {
-  SmallVector<Operand> operands;
-  mlir::StringAttr symbol;
-  std::string name;
-  if (succeeded(p_.parseOptionalSymbolName(symbol))) {
-    Set(op_ == "mesh" ? "sym_name" : "call_target_name", symbol);
-    // @mesh = <["x"=8]> {..}
-    if (op_ == "mesh") return failure(p_.parseEqual() || ReadClause("mesh") || ReadAttributes());
-  } else {
-    (void)p_.parseOptionalString(&name);  // Of a composite.
-  }
-  const auto read = [&] { return ReadItem(&operands); };
-  if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::OptionalParen, read)) return failure();
-  OptionalParseResult item = ReadOptionalItem(&operands);
-  while (item.has_value() && succeeded(*item)) {
-    if (succeeded(p_.parseOptionalComma())) {
-      item = ReadItem(&operands);
-    } else if (is_shardy_) {
-      item = ReadOptionalItem(&operands);
-    } else {
-      break;
-    }
-  }
-  if (item.has_value() && *item) return failure();
-  if (op_ == "manual_computation") {
-    SmallVector<Argument> arguments;
-    if (p_.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true) ||
-        p_.parseRegion(*state_.addRegion(), arguments)) {
-      return failure();
-    }
-  }
-  if (ReadAttributes()) return failure();
-  return ReadTypes(operands);
-}
-
-ParseResult ReaderOpParser::ParseConstant() {
-  // `() <{value = dense<1> : tensor<2xi8>}> : () -> T`, where the value is what T is stored as.
-  if (Next() == '(') return p_.parseGenericOperationAfterOpName(state_);
-  mlir::TypedAttr value;
-  if (ReadAttributes() || p_.parseAttribute(value, "value", state_.attributes)) return failure();
-  state_.addTypes(value.getType());
-  return success();
-}
-
-// (%iterArg = %c, ..) : T, .. attributes {..} cond {..} do {..}
-ParseResult ReaderOpParser::ParseWhile() {
-  SmallVector<Argument> arguments;
-  SmallVector<Operand> initial;
-  SmallVector<mlir::Type> types;
-  const auto at = p_.getCurrentLocation();
-  if (p_.parseAssignmentList(arguments, initial) ||
-      (!initial.empty() && p_.parseColonTypeList(types)) ||
-      p_.resolveOperands(initial, types, at, state_.operands)) {
-    return failure();
-  }
-  for (const auto& [argument, type] : llvm::zip_equal(arguments, types)) argument.type = type;
-  state_.addTypes(types);
-  return failure(p_.parseOptionalAttrDictWithKeyword(state_.attributes) ||
-                 p_.parseKeyword("cond") || p_.parseRegion(*state_.addRegion(), arguments) ||
-                 p_.parseKeyword("do") || p_.parseRegion(*state_.addRegion(), arguments));
-}
-
-// The region of a reduction that is written `applies stablehlo.add`.
-void ReaderOpParser::AddReducer(StringRef applied) {
-  const mlir::Location at = state_.location;
-  const mlir::Type type = state_.operands.back().getType();
-  mlir::OpBuilder builder(p_.getContext());
-  mlir::Block* block = builder.createBlock(state_.addRegion(), {}, {type, type}, {at, at});
-  mlir::Operation* result =
-      builder.create(at, builder.getStringAttr(applied), block->getArguments(), type);
-  builder.create(at, builder.getStringAttr("stablehlo.return"), result->getResults());
-}
-
-// (%a init: %b), .. applies OP across dimensions = [..] : types, or
-// (%a init: %b), .. across dimensions = [..] : types reducer(%x: T, %y: T) .. {..}
-ParseResult ReaderOpParser::ParseReduce() {
-  SmallVector<Operand> operands, initial;
-  do {
-    if (p_.parseLParen() || p_.parseOperand(operands.emplace_back()) || p_.parseKeyword("init") ||
-        p_.parseColon() || p_.parseOperand(initial.emplace_back()) || p_.parseRParen()) {
-      return failure();
-    }
-  } while (succeeded(p_.parseOptionalComma()));
-  operands.append(initial.begin(), initial.end());
-  StringRef applied, dimensions;
-  if (succeeded(p_.parseOptionalKeyword("applies"))) {
-    const llvm::SMLoc at = p_.getCurrentLocation();
-    if (p_.parseKeyword(&applied)) return failure();
-    // Operations that the context knows have more than operands, which is not written here.
-    if (mlir::RegisteredOperationName::lookup(applied, p_.getContext())) {
-      return p_.emitError(at) << "a reduction cannot apply '" << applied << "'";
-    }
-  }
-  if (p_.parseKeyword("across") || p_.parseKeyword("dimensions") || p_.parseEqual() ||
-      ReadText(&dimensions) || ReadAttributes() || ReadTypes(operands)) {
-    return failure();
-  }
-  SetText("dimensions", dimensions);
-  if (!applied.empty()) {
-    AddReducer(applied);
-    return success();
-  }
-  if (p_.parseKeyword("reducer")) return failure();
-  // A pair for each operand; the region has the first of all pairs first.
-  SmallVector<Argument> firsts, seconds;
-  while (succeeded(p_.parseOptionalLParen())) {
-    if (p_.parseArgument(firsts.emplace_back(), /*allowType=*/true) || p_.parseComma() ||
-        p_.parseArgument(seconds.emplace_back(), /*allowType=*/true) || p_.parseRParen()) {
-      return failure();
-    }
-  }
-  firsts.append(seconds.begin(), seconds.end());
-  return p_.parseRegion(*state_.addRegion(), firsts);
-}
 
 }  // namespace
 
