@@ -30,7 +30,7 @@
 #include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/linalg/given_maps.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/stablehlo/shapes.h"
+#include "xla_indexing/stablehlo/types_and_attributes.h"
 
 namespace xla_indexing::internal {
 namespace {

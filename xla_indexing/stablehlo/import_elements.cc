@@ -26,8 +26,7 @@
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/stablehlo/imported_op.h"
-#include "xla_indexing/stablehlo/op_attributes.h"
-#include "xla_indexing/stablehlo/shapes.h"
+#include "xla_indexing/stablehlo/types_and_attributes.h"
 
 namespace xla_indexing::internal {
 

@@ -13,7 +13,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
-#include "llvm/ADT/APInt.h"
 #include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"
@@ -25,7 +24,7 @@
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/stablehlo/imported_op.h"
 #include "xla_indexing/stablehlo/module_importer.h"
-#include "xla_indexing/stablehlo/op_attributes.h"
+#include "xla_indexing/stablehlo/types_and_attributes.h"
 
 namespace xla_indexing::internal {
 
@@ -300,15 +299,13 @@ bool TakeLayouts(ImportedOp& call, absl::string_view name, std::vector<Shape>* s
   if (!layouts || layouts.size() != shapes->size()) return false;
   for (const auto& [shape, layout] : llvm::zip(*shapes, layouts)) {
     if (!shape.IsArray() || shape.rank() == 0) continue;
-    auto dims = mlir::dyn_cast<mlir::DenseIntElementsAttr>(layout);
-    if (!dims || dims.getNumElements() != shape.rank()) {
+    Ints order;
+    if (!AddInts(layout, &order) || static_cast<int64_t>(order.size()) != shape.rank()) {
       call.Fail("a layout does not fit ", shape.ToString());
       return false;
     }
     Layout given;
-    for (const llvm::APInt& dim : dims.getValues<llvm::APInt>()) {
-      given.minor_to_major.push_back(dim.getSExtValue());
-    }
+    given.minor_to_major.assign(order.begin(), order.end());
     shape.SetLayout(std::move(given));
   }
   return true;

@@ -28,8 +28,7 @@
 #include "xla_indexing/hlo/text/parts/lexer.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/stablehlo/importer.h"
-#include "xla_indexing/stablehlo/op_attributes.h"
-#include "xla_indexing/stablehlo/shapes.h"
+#include "xla_indexing/stablehlo/types_and_attributes.h"
 
 namespace xla_indexing {
 namespace internal {

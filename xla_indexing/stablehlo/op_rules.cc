@@ -31,7 +31,7 @@
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/stablehlo/imported_op.h"
 #include "xla_indexing/stablehlo/module_importer.h"
-#include "xla_indexing/stablehlo/op_attributes.h"
+#include "xla_indexing/stablehlo/types_and_attributes.h"
 
 namespace xla_indexing::internal {
 
@@ -177,15 +177,12 @@ void SetAttribute(ImportedOp& call, const OpAttributeRule& of, size_t* region,
       if (!of.is_optional || !ints.empty()) made->SetAttribute(of.key, ints);
       return;
     }
-    case AttributeKind::kInteger: {
-      const int64_t value = call.IntAt(path).value_or(0);
-      if (!of.is_optional || value != 0) made->SetAttribute(of.key, value);
-      return;
-    }
+    case AttributeKind::kInteger:
     case AttributeKind::kBool: {
-      const bool value = call.IntAt(path).value_or(of.key == Key::kLargest ? 1 : 0) != 0;
-      if (!of.is_optional || value) made->SetAttribute(of.key, value);
-      return;
+      const int64_t value = call.IntAt(path).value_or(of.key == Key::kLargest ? 1 : 0);
+      if (of.is_optional && value == 0) return;
+      if (KindOf(of.key) == AttributeKind::kBool) return made->SetAttribute(of.key, value != 0);
+      return made->SetAttribute(of.key, value);
     }
     case AttributeKind::kSlice:
       return SetLists<SliceRange>(call, of.key, {"start_indices", "limit_indices", "strides"},
@@ -262,11 +259,11 @@ std::optional<Ints> ImportedOp::FindInts(absl::string_view path) {
   const mlir::Attribute own = Find(path);
   const std::optional<std::string> text = own == nullptr ? FindText(path) : std::nullopt;
   if (own == nullptr && !text.has_value()) return std::nullopt;
-  std::optional<Ints> ints = own == nullptr ? IntsOfText(*text) : AttributeInts(own);
-  if (!ints.has_value()) {
+  Ints ints;
+  if (!(own == nullptr ? AddIntsOfText(*text, &ints) : AddInts(own, &ints))) {
     Fail(path, ": numbers are expected, not '", TextAt(path).substr(0, kShownText), "'");
   }
-  return ints.has_value() ? ints : Ints();
+  return ints;
 }
 
 std::optional<int64_t> ImportedOp::IntAt(absl::string_view path) {
@@ -357,10 +354,10 @@ constexpr char kTriangularSolve[] = "left_side lower unit_diagonal transpose_a";
 // The name, the opcode, the least number of operands, the attributes; then the function of those
 // that need more, and what becomes of the regions. There is a region for each attribute that is a
 // computation.
-const std::vector<OpRule>& OpTable() {
+std::vector<OpRule> OpTable() {
   using Op = HloOpcode;
   using Form = RegionForm;
-  static const auto* const kRules = new std::vector<OpRule>{
+  return {
       {"after_all", Op::kAfterAll},
       {"all_gather", Op::kAllGather, 1, Join("dimensions=all_gather_dim", kDevices)},
       {"all_reduce", Op::kAllReduce, 1, Join(kDevices, "to_apply"), {}, Form::kPlain},
@@ -447,13 +444,12 @@ const std::vector<OpRule>& OpTable() {
       {"uniform_quantize", Op::kConvert, 1},
       {"while", Op::kWhile, 0, "condition body", ImportWhile, Form::kWhile},
   };
-  return *kRules;
 }
 
 const absl::flat_hash_map<std::string, OpRule>& RulesByName() {
   static const auto* const kByName = [] {
     auto* rules = new absl::flat_hash_map<std::string, OpRule>();
-    const auto add = [&](OpRule rule) { rules->emplace(rule.name, rule); };
+    const auto add = [&](const OpRule& rule) { rules->emplace(rule.name, rule); };
     for (const OpRule& rule : OpTable()) add(rule);
     // The functions of each element that are opcodes have the name that HLO has for them, with
     // other hyphens. Those of the table stay.
@@ -482,18 +478,18 @@ const absl::flat_hash_map<std::string, OpRule>& RulesByName() {
 // The rule for an operation; null if the operation is not known.
 const OpRule* FindOpRule(mlir::Operation& op) {
   const llvm::StringRef dialect = op.getName().getDialectNamespace();
-  const std::string name = op.getName().stripDialect().str();
+  const llvm::StringRef name = op.getName().stripDialect();
   // Of Shardy, the others are on values of all devices, unlike their namesakes.
   const bool is_known =
       dialect == "sdy"
           ? name == "manual_computation" || name == "sharding_constraint" || name == "reshard"
           : dialect == "stablehlo" || dialect == "chlo" || dialect == "mhlo" || dialect == "func";
-  const auto found = is_known ? RulesByName().find(name) : RulesByName().end();
-  if (found == RulesByName().end()) return nullptr;
-  const bool is_function = found->second.form == RegionForm::kFunction;
-  const bool may_be_one = dialect == "chlo" && op.getNumResults() == 1 && op.getNumOperands() > 0 &&
-                          op.getNumRegions() == 0;
-  return is_function && !may_be_one ? nullptr : &found->second;
+  const auto found = RulesByName().find(absl::string_view(name.data(), name.size()));
+  if (!is_known || found == RulesByName().end()) return nullptr;
+  const bool is_function =
+      op.getNumResults() == 1 && op.getNumOperands() > 0 && op.getNumRegions() == 0;
+  const OpRule& rule = found->second;
+  return rule.form == RegionForm::kFunction && !is_function ? nullptr : &rule;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 //
 // and with the few forms that are their own: while, reduce, constants. They get the names that
 // the generic form has for their attributes; where the value is a list or a word it stays the text
-// that it is, which op_attributes.h reads. Attributes `#stablehlo.gather<..>` and types
+// that it is, which types_and_attributes.h reads. Attributes `#stablehlo.gather<..>` and types
 // `!stablehlo.token` are opaque.
 //
 // The dialects belong in a context of their own: one that has the real ones must not load them.
