@@ -17,7 +17,6 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/attribute_values.h"

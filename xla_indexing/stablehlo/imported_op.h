@@ -40,6 +40,7 @@ struct OpAttributeRule {
   AttributeKey key;
   std::string path;
   bool is_optional;  // Left out where it is empty, 0 or false.
+  unsigned region;   // Of one that is a computation.
 };
 
 struct ImportedOp;
@@ -58,7 +59,7 @@ struct OpRule {
   std::vector<OpAttributeRule> attributes;
   void (*import)(ImportedOp&);
   RegionForm form;
-  int regions = 0;  // At least.
+  unsigned regions = 0;  // At least.
 };
 
 // One operation that is being imported, its operands made and counted.

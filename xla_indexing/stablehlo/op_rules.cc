@@ -166,10 +166,8 @@ Window WindowOf(ImportedOp& call) {
   return window;
 }
 
-// Gives the instruction one attribute of the rule; `region` is the next region of the operation
-// that is one.
-void SetAttribute(ImportedOp& call, const OpAttributeRule& of, size_t* region,
-                  HloInstruction* made) {
+// Gives the instruction one attribute of the rule.
+void SetAttribute(ImportedOp& call, const OpAttributeRule& of, HloInstruction* made) {
   const std::string& path = of.path;
   switch (KindOf(of.key)) {
     case AttributeKind::kIntegers: {
@@ -199,7 +197,7 @@ void SetAttribute(ImportedOp& call, const OpAttributeRule& of, size_t* region,
       return made->SetAttribute(of.key, &numbers);
     }
     case AttributeKind::kComputation:
-      return made->SetAttribute(of.key, call.Region((*region)++));
+      return made->SetAttribute(of.key, call.Region(of.region));
     case AttributeKind::kComputations:
       return made->SetAttribute(of.key, call.importer.RegionsOf(call.op).computations);
     default: {
@@ -225,9 +223,9 @@ OpRule::OpRule(std::string name, HloOpcode opcode, int least_operands, absl::str
     const bool is_optional = absl::ConsumeSuffix(&name, "?");
     const absl::string_view path = names.size() == 1 ? name : names.back();
     const Key key = AttributeKeyFromName(name).value();
+    this->attributes.push_back({key, std::string(path), is_optional, regions});
     const AttributeKind kind = KindOf(key);
     if (kind == AttributeKind::kComputation || kind == AttributeKind::kComputations) ++regions;
-    this->attributes.push_back({key, std::string(path), is_optional});
   }
 }
 
@@ -285,8 +283,7 @@ std::string ImportedOp::WordAt(absl::string_view path) {
 }
 
 void ImportedOp::SetAttributes(HloInstruction* made) {
-  size_t region = 0;
-  for (const OpAttributeRule& of : rule.attributes) SetAttribute(*this, of, &region, made);
+  for (const OpAttributeRule& of : rule.attributes) SetAttribute(*this, of, made);
   if (auto epsilon = mlir::dyn_cast_or_null<mlir::FloatAttr>(Find("epsilon"))) {
     made->SetTextAttribute("epsilon", absl::StrCat(epsilon.getValueAsDouble()));
   }
@@ -350,6 +347,18 @@ constexpr char kScatter[] =
     "scatter_indices_batching_dims? index_vector_dim indices_are_sorted? unique_indices? to_apply";
 constexpr char kTransfer[] = "channel_id=channel_handle.handle is_host_transfer?";
 constexpr char kTriangularSolve[] = "left_side lower unit_diagonal transpose_a";
+
+// An operation that is not known: all that it may read is its operands, and what its regions use.
+void ImportUnknown(ImportedOp& call) {
+  if (call.op.getNumRegions() > 0)
+    call.AddCaptured(call.operands.size(), Shape::Scalar(ElementType::kPred));
+  if (call.failed()) return;
+  HloInstruction* made = call.AddMain(call.operands, call.shape);
+  std::string name = HloNameOf(call.op.getName().getStringRef().str());
+  if (OpcodeFromName(name).has_value()) name.insert(0, "mlir.");
+  made->SetAttribute(AttributeKey::kUnknownOpcode, absl::string_view(name));
+  call.Bind(made);
+}
 
 // The name, the opcode, the least number of operands, the attributes; then the function of those
 // that need more, and what becomes of the regions. There is a region for each attribute that is a
@@ -451,6 +460,7 @@ const absl::flat_hash_map<std::string, OpRule>& RulesByName() {
     auto* rules = new absl::flat_hash_map<std::string, OpRule>();
     const auto add = [&](const OpRule& rule) { rules->emplace(rule.name, rule); };
     for (const OpRule& rule : OpTable()) add(rule);
+    add({"", HloOpcode::kUnknown, 0, "", ImportUnknown});
     // The functions of each element that are opcodes have the name that HLO has for them, with
     // other hyphens. Those of the table stay.
     for (int i = 0; i < kOpcodeCount; ++i) {
@@ -475,8 +485,8 @@ const absl::flat_hash_map<std::string, OpRule>& RulesByName() {
   return *kByName;
 }
 
-// The rule for an operation; null if the operation is not known.
-const OpRule* FindOpRule(mlir::Operation& op) {
+// The rule for an operation, that without a name if it is not known.
+const OpRule& OpRuleOf(mlir::Operation& op) {
   const llvm::StringRef dialect = op.getName().getDialectNamespace();
   const llvm::StringRef name = op.getName().stripDialect();
   // Of Shardy, the others are on values of all devices, unlike their namesakes.
@@ -485,26 +495,22 @@ const OpRule* FindOpRule(mlir::Operation& op) {
           ? name == "manual_computation" || name == "sharding_constraint" || name == "reshard"
           : dialect == "stablehlo" || dialect == "chlo" || dialect == "mhlo" || dialect == "func";
   const auto found = RulesByName().find(absl::string_view(name.data(), name.size()));
-  if (!is_known || found == RulesByName().end()) return nullptr;
+  if (!is_known || found == RulesByName().end()) return OpRuleNamed("");
   const bool is_function =
       op.getNumResults() == 1 && op.getNumOperands() > 0 && op.getNumRegions() == 0;
   const OpRule& rule = found->second;
-  return rule.form == RegionForm::kFunction && !is_function ? nullptr : &rule;
+  return rule.form == RegionForm::kFunction && !is_function ? OpRuleNamed("") : rule;
 }
 
 }  // namespace
 
 const OpRule& OpRuleNamed(absl::string_view name) { return RulesByName().at(name); }
 
-RegionForm FormOf(mlir::Operation& op) {
-  const OpRule* rule = FindOpRule(op);
-  return rule == nullptr ? RegionForm::kNone : rule->form;
-}
+RegionForm FormOf(mlir::Operation& op) { return OpRuleOf(op).form; }
 
 bool CanMove(mlir::Operation& op) {
-  const OpRule* rule = FindOpRule(op);
-  if (rule == nullptr || op.getNumResults() != 1 || op.getNumRegions() != 0) return false;
-  switch (rule->opcode) {
+  if (op.getNumResults() != 1 || op.getNumRegions() != 0) return false;
+  switch (const HloOpcode opcode = OpRuleOf(op).opcode) {
     case HloOpcode::kBroadcast:
     case HloOpcode::kConcatenate:
     case HloOpcode::kDot:
@@ -517,30 +523,12 @@ bool CanMove(mlir::Operation& op) {
     case HloOpcode::kTranspose:
       return true;
     default:
-      return IsElementwise(rule->opcode);
+      return IsElementwise(opcode);
   }
 }
 
-namespace {
-
-// An operation that is not known: all that it may read is its operands, and what its regions use.
-void ImportUnknown(ImportedOp& call) {
-  if (call.op.getNumRegions() > 0)
-    call.AddCaptured(call.operands.size(), Shape::Scalar(ElementType::kPred));
-  if (call.failed()) return;
-  HloInstruction* made = call.AddMain(call.operands, call.shape);
-  std::string name = HloNameOf(call.op.getName().getStringRef().str());
-  if (OpcodeFromName(name).has_value()) name.insert(0, "mlir.");
-  made->SetAttribute(AttributeKey::kUnknownOpcode, absl::string_view(name));
-  call.Bind(made);
-}
-
-}  // namespace
-
 void ImportOp(ModuleImporter& importer, mlir::Operation& op) {
-  static const OpRule* const kUnknown = new OpRule{"", HloOpcode::kUnknown, 0, "", ImportUnknown};
-  const OpRule* rule = FindOpRule(op);
-  ImportedOp call{importer, op, rule == nullptr ? *kUnknown : *rule};
+  ImportedOp call{importer, op, OpRuleOf(op)};
   for (const mlir::Value operand : op.getOperands()) {
     call.operands.push_back(importer.ValueOf(op, operand));
   }
@@ -550,7 +538,7 @@ void ImportOp(ModuleImporter& importer, mlir::Operation& op) {
   const int operands = static_cast<int>(op.getNumOperands());
   if (operands < call.rule.least_operands ||
       (call.rule.import == ImportPlain && arity.has_value() && operands != *arity) ||
-      static_cast<int>(op.getNumRegions()) < call.rule.regions) {
+      op.getNumRegions() < call.rule.regions) {
     return call.Fail("it has ", operands, " operands, ", op.getNumResults(), " results and ",
                      op.getNumRegions(), " regions, which is not what it takes");
   }

@@ -1,12 +1,9 @@
 #include "xla_indexing/stablehlo/reader_dialects.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"

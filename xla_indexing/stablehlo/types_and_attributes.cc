@@ -23,6 +23,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "xla_indexing/hlo/text/parts/lexer.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/shape.h"
 
@@ -32,9 +33,6 @@ namespace {
 constexpr size_t kMaxInts = size_t{1} << 20;
 constexpr int kMaxAttributeDepth = 8;
 constexpr int kMaxPrintedParts = 1 << 12;
-
-bool IsOpening(char c) { return c == '[' || c == '<' || c == '{' || c == '('; }
-bool IsClosing(char c) { return c == ']' || c == '>' || c == '}' || c == ')'; }
 
 // Takes from `budget` what an attribute has. One may name the same array twice, and so on: its text
 // is then much longer than that which it was read from.
@@ -176,21 +174,14 @@ absl::StatusOr<Literal> LiteralOfAttribute(mlir::Attribute value, const Shape& s
 std::optional<absl::string_view> AttributePart(absl::string_view text, absl::string_view key) {
   const size_t open = text.find('<');
   if (open == absl::string_view::npos) return std::nullopt;
-  text = absl::StripSuffix(text.substr(open + 1), ">");
-  int depth = 0;
-  size_t begin = 0;
-  for (size_t i = 0; i <= text.size(); ++i) {
-    if (i < text.size() && IsOpening(text[i])) ++depth;
-    // Not the end of an arrow.
-    if (i < text.size() && IsClosing(text[i]) && (i == 0 || text[i - 1] != '-')) --depth;
-    if (i < text.size() && (depth > 0 || text[i] != ',')) continue;
-    absl::string_view part = absl::StripAsciiWhitespace(text.substr(begin, i - begin));
-    begin = i + 1;
-    if (!absl::ConsumePrefix(&part, key)) continue;
-    part = absl::StripLeadingAsciiWhitespace(part);
-    if (part.empty()) return "true";
-    if (absl::ConsumePrefix(&part, "=")) return absl::StripLeadingAsciiWhitespace(part);
-  }
+  Lexer lexer(absl::StripSuffix(text.substr(open + 1), ">"));
+  do {
+    const absl::string_view word = lexer.ReadWord();
+    absl::string_view value = "true";
+    const bool has_value = !lexer.Consume('=') || lexer.ReadUntilComma(&value);
+    // With something else behind it, it is no value, and the whole text is none either.
+    if (word == key) return has_value && (lexer.AtEnd() || lexer.Peek() == ',') ? value : text;
+  } while (lexer.Consume(','));
   return std::nullopt;
 }
 
