@@ -14,7 +14,6 @@
 #include "absl/strings/string_view.h"
 #include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/Value.h"
 #include "xla_indexing/hlo/text/parts/lexer.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/element_type.h"
@@ -54,19 +53,11 @@ ImportedOperands ElementsOf(ImportedOp& call, const HloInstruction* made, bool i
 Shape WithCaptured(ImportedOp& call) {
   std::vector<Shape> shapes = call.importer.ResultShapes(call.op);
   const Shape first = shapes.empty() ? Shape() : shapes[0];
-  for (const mlir::Value value : call.Captures(0)) {
+  for (const HloInstruction* scalar : call.Captured(0)) {
     shapes.push_back(first);
-    shapes.back().SetElementType(call.importer.ShapeOf(call.op, value.getType()).element_type());
+    shapes.back().SetElementType(scalar->shape().element_type());
   }
   return OneOrTuple(std::move(shapes));
-}
-
-// Appends what a region captures. False after an error.
-bool AddCapturedBy(ImportedOp& call, size_t region, ImportedOperands* to) {
-  for (const mlir::Value value : call.Captures(region)) {
-    to->push_back(call.importer.ValueOf(call.op, value));
-  }
-  return !call.failed();
 }
 
 }  // namespace
@@ -102,15 +93,16 @@ void ImportWhile(ImportedOp& call) {
     return call.Fail("it has ", call.operands.size(), " operands and ", call.op.getNumResults(),
                      " results");
   }
-  if (!AddCapturedBy(call, 0, &call.operands)) return;
+  llvm::append_range(call.operands, call.Captured(0));
+  if (call.failed()) return;
   const HloInstruction* tuple = call.AddTuple(call.operands);
   call.Bind(call.AddMain({tuple}, tuple->shape()));
 }
 
 void ImportConditional(ImportedOp& call) {
   for (unsigned i = 0; i < call.op.getNumRegions(); ++i) {
-    ImportedOperands captured;
-    if (!AddCapturedBy(call, i, &captured)) return;
+    const ImportedOperands captured = call.Captured(i);
+    if (call.failed()) return;
     call.operands.push_back(call.AddTuple(captured));
   }
   ImportPlain(call);

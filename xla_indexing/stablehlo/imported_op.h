@@ -20,11 +20,9 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "llvm/ADT/StringRef.h"
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/Operation.h"
-#include "mlir/IR/Value.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
@@ -92,9 +90,8 @@ struct ImportedOp {
   bool BoolAt(absl::string_view path) { return IntAt(path).value_or(0) != 0; }
 
   const HloComputation* Region(size_t i) { return importer.RegionsOf(op).computations[i]; }
-  absl::Span<const mlir::Value> Captures(size_t region) {
-    return importer.RegionsOf(op).captures[region];
-  }
+  // What a region captures; nothing after an error.
+  ImportedOperands Captured(size_t region);
 
   // The instruction that the operation is, with the attributes of its row; one of another opcode,
   // with these attributes; and one that is a step to it.

@@ -303,11 +303,17 @@ HloInstruction* ImportedOp::AddMain(const ImportedOperands& from, const Shape& t
   return made;
 }
 
+ImportedOperands ImportedOp::Captured(size_t region) {
+  ImportedOperands captured;
+  for (const mlir::Value value : importer.RegionsOf(op).captures[region]) {
+    captured.push_back(importer.ValueOf(op, value));
+  }
+  return failed() ? ImportedOperands() : captured;
+}
+
 void ImportedOp::AddCaptured(size_t at, const Shape& like) {
   importer.ImportMoved(op);
-  for (const mlir::Value value : Captures(0)) {
-    const HloInstruction* scalar = importer.ValueOf(op, value);
-    if (scalar == nullptr) return;
+  for (const HloInstruction* scalar : Captured(0)) {
     if (!like.IsScalar()) {
       Shape shape = like;
       shape.SetElementType(scalar->shape().element_type());

@@ -1,5 +1,5 @@
-// Types and attributes of MLIR as what HLO has for them: shapes, constants, numbers and text, whoever
-// made them.
+// Types and attributes of MLIR as what HLO has for them: shapes, constants, numbers and text,
+// whoever made them.
 //
 //   tensor<2x?xbf16>                              bf16[2,?]
 //   tensor<?x3xi1, #stablehlo.bounds<4, ?>>       pred[<=4,3]
@@ -44,8 +44,8 @@ std::string ShardyText(absl::string_view kind, mlir::Attribute attribute);
 // The value of `key = value` in the text `kind<key = value, ..>`; a key alone has the value `true`.
 std::optional<absl::string_view> AttributePart(absl::string_view text, absl::string_view key);
 
-// Appends all numbers of an attribute, or of a text, in row-major order; true counts as 1. False where it has something
-// else, or more than 2^20.
+// Appends all numbers of an attribute, or of a text, in row-major order; true counts as 1. False
+// where it has something else, or more than 2^20.
 bool AddInts(mlir::Attribute attribute, std::vector<int64_t>* ints, int depth = 0);
 bool AddIntsOfText(absl::string_view text, std::vector<int64_t>* ints);
 
