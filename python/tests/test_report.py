@@ -67,7 +67,7 @@ def test_kernels_in_loops_count_as_often_as_they_run() -> None:
     runs = {row.kernel: int(row.runs) for row in report}
     # The loop changes what it carries: XLA copies the constant and the argument, which is not donated.
     copies = {"s.copy": 1, "s.copy.1": 1}
-    assert runs == {"w": 1, "body/n": 5, "body/j": 5, "condition/c": 6} | copies
+    assert runs == {"w": 1, "body/n": 5, "body/j": 5} | copies
     (n,) = [row for row in report if row.kernel == "body/n"]
     assert int(n.moved) == 5 * 2 * 8 * 64 * 4
 
@@ -165,16 +165,17 @@ def test_names_of_a_module_stay_text_in_a_table() -> None:
 
 
 def test_equal_kernels_are_a_group_and_sums_add_up() -> None:
+    size = 1 << 26
     text = "".join(
-        f'  n{i} = f32[4096]{{0}} negate(p), metadata={{op_name="jit(f)/Net/block_{i}/neg"}}\n'
+        f'  n{i} = f32[{size}]{{0}} negate(p), metadata={{op_name="jit(f)/Net/block_{i}/neg"}}\n'
         for i in range(12)
     )
     report = xi.load(
-        f"ENTRY e {{\n  p = f32[4096]{{0}} parameter(0)\n{text}  r = f32[8]{{0}} iota(), iota_dimension=0\n}}"
+        f"ENTRY e {{\n  p = f32[{size}]{{0}} parameter(0)\n{text}  r = f32[8]{{0}} iota(), iota_dimension=0\n}}"
     ).report()
     first, second = report.groups()
     assert (first["kernel"], first["kernels"], first["op_name"]) == ("n0", 12, "jit(f)/Net/block_*/neg")
-    assert (first["traffic"], second["traffic"]) == (12 * 2 * 4 * 4096, 32)
+    assert (first["traffic"], second["traffic"]) == (12 * 2 * 4 * size, 32)
     assert [sums["name"] for sums in report.totals("module")] == ["Net/block_*", "no op_name"]
     for rows in (report.groups(), report.totals("module"), report.totals("source")):
         assert sum(row["traffic"] for row in rows) == report.traffic
@@ -185,7 +186,7 @@ def test_equal_kernels_are_a_group_and_sums_add_up() -> None:
     # The small one is in the line below the table.
     page = report._repr_html_()
     assert page.count("<tr>") == 2
-    assert "1 more kernels: 0.0% of the time" in page
+    assert "1 more kernels: 0.1% of the time" in page
     assert "row-major" not in page
 
 
