@@ -535,9 +535,9 @@ class Page(InBrowser):
 
     def test_groups_open_and_sums_add_up(self):
         """Equal kernels are one row, whose figures and those of the other tabs are sums of the report."""
-        lines = ["HloModule m", "ENTRY e {", "  p = f32[4096,64]{1,0} parameter(0)"]
+        lines = ["HloModule m", "ENTRY e {", "  p = f32[4096,262144]{1,0} parameter(0)"]
         for i in range(12):
-            lines.append(f"  n{i} = f32[4096,64]{{1,0}} negate(p), metadata={{op_name=\"jit(f)/Net/block_{i}/neg\"}}")
+            lines.append(f"  n{i} = f32[4096,262144]{{1,0}} negate(p), metadata={{op_name=\"jit(f)/Net/block_{i}/neg\"}}")
         for i in range(150):
             lines.append(f"  s{i} = f32[{i + 1}]{{0}} iota(), iota_dimension=0, metadata={{op_name=\"jit(f)/<b>{i}</b>/iota\"}}")
         hlo = pathlib.Path(self.directory.name) / "groups.hlo"
@@ -558,8 +558,8 @@ class Page(InBrowser):
         page.click("text=Modules")
         self.assertEqual(page.locator(".sums tbody th").first.text_content(), "Net/block_*12 kernels")
         self.assertEqual(page.locator(".sums b").count(), 0)
-        # 12 * 2 * 4096 * 64 * 4 bytes at 3.35 TB/s.
-        self.assertIn("7.5\u00a0µs", page.locator(".sums tbody tr").first.text_content())
+        # 12 * 2 * 4096 * 262144 * 4 bytes at 3.35 TB/s, and 12 us to start them.
+        self.assertIn("30.8\u00a0ms", page.locator(".sums tbody tr").first.text_content())
         page.click(".sums button")
         report = page.evaluate("() => xlaReport.reports[0]")
         for by in ("by_module", "by_source"):
