@@ -260,7 +260,7 @@ void ImportOutfeed(ImportedOp& call) {
 
 namespace {
 
-// What an attribute lists; nothing where it is absent or no list.
+// The elements of a list; none if the attribute is absent or is not a list.
 llvm::ArrayRef<mlir::Attribute> ListOf(mlir::Attribute attribute) {
   auto list = mlir::dyn_cast_or_null<mlir::ArrayAttr>(attribute);
   return list ? list.getValue() : llvm::ArrayRef<mlir::Attribute>();

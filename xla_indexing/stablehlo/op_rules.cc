@@ -495,7 +495,8 @@ const absl::flat_hash_map<std::string, OpRule>& RulesByName() {
 const OpRule& OpRuleOf(mlir::Operation& op) {
   const llvm::StringRef dialect = op.getName().getDialectNamespace();
   const llvm::StringRef name = op.getName().stripDialect();
-  // Of Shardy, the others are on values of all devices, unlike their namesakes.
+  // The other operations of Shardy are on values of all devices, unlike those of StableHLO that have
+  // the same names.
   const bool is_known =
       dialect == "sdy"
           ? name == "manual_computation" || name == "sharding_constraint" || name == "reshard"

@@ -40,8 +40,8 @@ namespace xla_indexing {
 
 absl::StatusOr<std::unique_ptr<HloModule>> FuseLikeXla(const HloModule& module);
 
-// What FuseLikeXla begins with where it does not keep the layouts that a module states, since XLA
-// assigns its own: the module in row-major ones; null where it keeps them.
+// The module that FuseLikeXla begins with: the same one in row-major layouts, since XLA assigns layouts
+// of its own. Null if FuseLikeXla keeps the layouts that the module states.
 std::unique_ptr<HloModule> WithoutUnassignedLayouts(const HloModule& module);
 
 // Whether some instruction is a fusion.

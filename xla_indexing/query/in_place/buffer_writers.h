@@ -86,8 +86,8 @@ class BufferWriters {
 
   // The answer about all of them together.
   WriterSafety Check(const std::vector<Overwrite>& overwrites);
-  // Of the body of a while: whether it may write what the loop carries as this leaf into the buffer of its
-  // operand's leaf, in which it is.
+  // Whether the body, which is that of `loop`, may write what the loop carries as this leaf into the
+  // buffer of the same leaf of the loop's operand, where it already is.
   WriterSafety CheckCarried(const HloInstruction& loop, int64_t leaf);
   // `Check` with these demanded in addition to the others, for this answer only.
   WriterSafety CheckBeside(const std::vector<Overwrite>& overwrites);

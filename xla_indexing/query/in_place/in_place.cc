@@ -33,8 +33,9 @@ namespace {
 // For the number of elements that are written, of which there are bounds where that does not suffice.
 constexpr int64_t kCountSteps = int64_t{1} << 18;
 
-// As many pairs as possible of an output leaf and one of the buffers that it may have, each in one at most.
-// Each output in turn gets one, where need be by moving others along a path.
+// As many pairs as possible of an output leaf and a buffer that it may have, with each leaf and each
+// buffer in one pair at most. Each output in turn gets a buffer, where need be by moving others along
+// a path.
 //
 // Source: H. W. Kuhn, "The Hungarian Method for the Assignment Problem", 1955.
 std::vector<SharedBuffer> MaximumMatching(

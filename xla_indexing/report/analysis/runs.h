@@ -2,7 +2,7 @@
 //
 //   the entry                        once
 //   the body of a while              T times as often as the while
-//   its condition                    T + 1 times; not at all where XLA knows T, which then only counts
+//   its condition                    T + 1 times, or never: where XLA knows T it counts instead
 //   what a call, an async-start calls  as often as that
 //   a branch of several              [0, r], where the conditional runs r times
 //
