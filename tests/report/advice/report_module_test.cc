@@ -216,6 +216,16 @@ TEST_F(ReportModuleTest, TwoKernelsThatReadOneArrayCanBeOne) {
   EXPECT_EQ(advice->text, "compute k and r together: both read p, which is read once then");
 }
 
+// Both read both arrays, which is one change and not one for each array.
+TEST_F(ReportModuleTest, TwoKernelsThatReadTwoArraysAreAdvisedOnce) {
+  const ModuleReport report = Of(absl::StrReplaceAll(
+      kTwoReaders,
+      {{"OTHER", "q"}, {"fusion(p), kind=kLoop, calls=f", "fusion(p, q), kind=kLoop, calls=g"}}));
+  EXPECT_EQ(
+      absl::c_count_if(report.advice, [](const Advice& one) { return one.kind == "one kernel"; }),
+      1);
+}
+
 // What the second one reads is computed by the first one.
 TEST_F(ReportModuleTest, KernelsThatWaitForOneAnotherStayTwo) {
   const ModuleReport report = Of(absl::StrReplaceAll(kTwoReaders, {{"OTHER", "k"}}));

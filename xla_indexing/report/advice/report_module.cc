@@ -365,7 +365,8 @@ class Adviser {
       };
       return order(a) < order(b);
     });
-    size_t tried = 0;
+    // Two kernels may read several arrays, and are tried once.
+    absl::flat_hash_set<std::pair<const HloInstruction*, const HloInstruction*>> tried;
     absl::flat_hash_set<const HloInstruction*> joined;
     for (const auto& [bytes, array] : arrays) {
       std::vector<const KernelRow*>& rows = readers[array];
@@ -376,7 +377,8 @@ class Adviser {
         const HloInstruction& first = *rows[i]->instruction;
         const HloInstruction& second = *rows[i + 1]->instruction;
         if (joined.contains(&first) || !internal::MayBeOneKernel(first, second)) continue;
-        if (tried++ >= kMaxTried) return;
+        if (!tried.emplace(&first, &second).second) continue;
+        if (tried.size() > kMaxTried) return;
         Advice advice;
         advice.kind = "one kernel";
         advice.text =
