@@ -14,11 +14,9 @@ for major in ${XLA_INDEXING_LLVM_MAJOR:-22 19}; do
   fi
 done
 cmake --preset fuzz -DCMAKE_CXX_COMPILER="clang++-$major" >/dev/null
-if [ "${1:-}" = --build-all ]; then
-  # With the tests, for test.sh.
-  exec cmake --build --preset fuzz
+if [ "${1:-}" = --configure ]; then
+  exit
 fi
-cmake --build --preset fuzz --target fuzzers
 
 seconds=${1:-30}
 shift || true
@@ -27,6 +25,7 @@ if [ $# -eq 0 ]; then
     set -- "$@" "$(basename "$source" .cc)"
   done
 fi
+cmake --build --preset fuzz --target "$@"
 
 # A short run takes smaller seeds, so that most of its time is left for changing them.
 make_seeds() {

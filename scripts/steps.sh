@@ -1,21 +1,18 @@
-# Read by test.sh and ci.sh: steps with names, and a table of what each took. `step NAME COMMAND..` runs a command;
-# what ran stands, also after a failure, in the table that is printed when the script ends. A script that calls
-# another passes XLA_INDEXING_STEPS on, the file that the steps are written to, and prints one table for both.
+# Read by test.sh, ci.sh and nightly.sh: steps with names, and a table of what each took, which is printed when the script
+# ends, also after a failure. `step NAME COMMAND..` runs a command.
 # shellcheck shell=bash
 
-if [ -z "${XLA_INDEXING_STEPS:-}" ]; then
-  mkdir -p build
-  export XLA_INDEXING_STEPS=$PWD/build/steps.txt
-  : >"$XLA_INDEXING_STEPS"
-  trap print_steps EXIT
-fi
+mkdir -p build
+steps=$PWD/build/steps.txt
+: >"$steps"
+trap print_steps EXIT
 
 step() {
   local name=$1 start=$SECONDS result=0
   shift
   printf '\n== %s\n' "$name"
   "$@" || result=$?
-  printf '%d\t%s%s\n' $((SECONDS - start)) "$name" "$([ "$result" = 0 ] || echo ' (failed)')" >>"$XLA_INDEXING_STEPS"
+  printf '%d\t%s%s\n' $((SECONDS - start)) "$name" "$([ "$result" = 0 ] || echo ' (failed)')" >>"$steps"
   return "$result"
 }
 
@@ -25,5 +22,17 @@ print_steps() {
       print "\n  seconds  share  step"
       for (i = 1; i <= NR; ++i) printf "%9d  %4.0f%%  %s\n", seconds[i], sum ? 100 * seconds[i] / sum : 0, name[i]
       printf "%9d  %4.0f%%  all steps\n", sum, 100
-    }' "$XLA_INDEXING_STEPS"
+    }' "$steps"
+}
+
+# Steps of several scripts.
+formatting() {
+  scripts/format.sh --check && build/python-env/bin/ruff check --quiet
+}
+
+# Configures the preset `check` with the Python package, and the given options.
+configure() {
+  local python=$PWD/build/python-env/bin/python
+  cmake --preset check -DXLA_INDEXING_BUILD_PYTHON=ON -DPython_EXECUTABLE="$python" -DXLA_INDEXING_PAGE_PYTHON="$python" \
+    "$@" >build/configure.log || { cat build/configure.log; return 1; }
 }

@@ -1,11 +1,12 @@
 // How many cases a test of properties tries. The environment variable XLA_INDEXING_EFFORT chooses:
 //
 //   quick       a tenth of the cases; also where the variable is not set
+//   third       a third of them
 //   full        all of them
 //   3, 10, ..   so many times all of the random cases, for whoever looks for faults
 //
 // Sanitizers make every case ten times slower and more, and look for faults of memory and arithmetic that
-// a part of the cases shows as well: there, quick and full are both a sixteenth.
+// a part of the cases shows as well: there, quick, third and full are all a sixteenth.
 #ifndef XLA_INDEXING_TESTS_TESTING_EFFORT_H_
 #define XLA_INDEXING_TESTS_TESTING_EFFORT_H_
 
@@ -48,6 +49,7 @@ inline Effort ChosenEffort() {
   static const Effort effort = [] {
     const std::string asked = AskedEffort();
     if (asked == "quick") return Effort{.one_of = kIsSanitized ? 16 : 10};
+    if (asked == "third") return Effort{.one_of = kIsSanitized ? 16 : 3};
     if (asked == "full") return Effort{.one_of = kIsSanitized ? 16 : 1};
     int times = 0;
     if (absl::SimpleAtoi(asked, &times) && times >= 1 && times <= 1000) {
@@ -55,7 +57,7 @@ inline Effort ChosenEffort() {
     }
     // A word that is not known must not make a test pass that was meant to be a longer one.
     std::cerr << "XLA_INDEXING_EFFORT is '" << asked
-              << "': not quick, full, or a number up to 1000\n";
+              << "': not quick, third, full, or a number up to 1000\n";
     std::exit(1);
   }();
   return effort;
@@ -72,7 +74,7 @@ inline int Cases(int cases) {
 inline int LongCases(int cases) { return Cases(cases) / (kIsSanitized && !IsFullEffort() ? 4 : 1); }
 
 // Tells a loop over all cases which of them to try: every one, and with less than the full effort the first one
-// and then every 11th (every 17th under sanitizers). The length of an inner loop is seldom a multiple of these, so
+// and then every 11th (every 4th of a third, every 17th under sanitizers). The length of an inner loop is seldom a multiple of these, so
 // that cases of all kinds are tried.
 //
 //   CasesInTurn cases;
