@@ -25,23 +25,29 @@ class Violation(AssertionError):
     """An element of a result depends on one that it must not depend on.
 
     `output` and `argument` are names, `output_element` and `argument_element` indices; `path` says through
-    which instructions the dependence goes, and is empty where that is not known.
+    which instructions the dependence goes, and is empty where that is not known. `by_finite_values` is False
+    where no finite value of the argument's element changes the result's, so that assume_finite=True accepts
+    the pair.
     """
 
     def __init__(self, output: str, output_element: tuple[int, ...], argument: str,
-                 argument_element: tuple[int, ...], what: str, path: str) -> None:  # fmt: skip
+                 argument_element: tuple[int, ...], what: str, path: str,
+                 by_finite_values: bool = True) -> None:  # fmt: skip
         self.output, self.output_element = output, output_element
         self.argument, self.argument_element = argument, argument_element
-        self.path = path
+        self.path, self.by_finite_values = path, by_finite_values
         super().__init__(
             f"{what}: element {output_element} of {output} depends on element "
-            f"{argument_element} of {argument}" + (f"\npath: {path}" if path else "")
-        )
+            f"{argument_element} of {argument}"
+            + ("" if by_finite_values else ", but only if numbers are not finite (0 * inf is NaN): "
+               "assume_finite=True leaves that out")
+            + (f"\npath: {path}" if path else "")
+        )  # fmt: skip
 
     def __reduce__(self) -> tuple[Any, ...]:
         what = str(self).split(": element ", 1)[0]
         parts = (self.output, self.output_element, self.argument, self.argument_element, what, self.path)
-        return type(self), parts
+        return type(self), (*parts, self.by_finite_values)
 
 
 Undecided.__module__ = Violation.__module__ = "xla_indexing"
@@ -66,7 +72,7 @@ def assert_causal(
     length; `argnums` and `outnums` choose arguments, and arrays of the result, by their numbers. `strict`:
     on none of the same place either. `args` are arrays, or jax.ShapeDtypeStruct. The proof is by maps: it
     takes as long for long axes as for short ones. `assume_finite` takes the arguments to be finite, so that
-    0 * x is 0.
+    0 * x is 0, as proofs about masked attention need.
 
         xi.assert_causal(lambda x: jnp.cumsum(x, axis=1), jnp.ones((2, 1000)))
 
@@ -182,24 +188,33 @@ def _violates(
         dims = point[: bad.num_dimensions]
         ranges = point[bad.num_dimensions : bad.num_dimensions + bad.num_range_variables]
         element = read.evaluate(dims, ranges, point[len(dims) + len(ranges) :])
-        path = _path(program, link, dims, element)
-        raise Violation(link.output.name, tuple(dims), link.argument.name, tuple(element), what, path)
+        path = _explained(program, link, dims, element, program.assume_finite)
+        finite = _explained(program, link, dims, element, assume_finite=True)
+        raise Violation(
+            link.output.name,
+            tuple(dims),
+            link.argument.name,
+            tuple(element),
+            what,
+            "" if path is None else str(path),
+            by_finite_values=finite is None or finite.depends is not False,
+        )
     return why
 
 
-def _path(program: Program, link: Link, output: Sequence[int], element: Sequence[int]) -> str:
+def _explained(
+    program: Program, link: Link, output: Sequence[int], element: Sequence[int], assume_finite: bool
+) -> Explanation | None:
     """Through which instructions the one reads the other."""
     if link.argument.number is None or link.output.number is None:
-        return ""
-    return str(
-        program.module.entry.explain(
-            list(output),
-            link.argument.number,
-            list(element),
-            output=link.output.number,
-            dependence=True,
-            assume_finite=program.assume_finite,
-        )
+        return None
+    return program.module.entry.explain(
+        list(output),
+        link.argument.number,
+        list(element),
+        output=link.output.number,
+        dependence=True,
+        assume_finite=assume_finite,
     )
 
 
