@@ -420,6 +420,22 @@ ENTRY e { x = f32[130,125] parameter(0)
   EXPECT_EQ(analysis.reads_per_element, 126);
 }
 
+// XLA fuses sums of a few elements into all of their readers, and so does FuseLikeXla.
+TEST_F(KernelReportTest, SmallSumsThatAreComputedAgainAreNoRecomputation) {
+  for (const int size : {1, 15, 16}) {
+    const ModuleReport report = Of(absl::StrReplaceAll(R"(HloModule m
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+f { x = f32[130,SIZE] parameter(0)
+    z = f32[] constant(0)
+    s = f32[130] reduce(x, z), dimensions={1}, to_apply=add
+    ROOT b = f32[130,125] broadcast(s), dimensions={0} }
+ENTRY e { x = f32[130,SIZE] parameter(0)
+          ROOT k = f32[130,125] fusion(x), kind=kLoop, calls=f })",
+                                                       {{"SIZE", absl::StrCat(size)}}));
+    EXPECT_EQ(report.AnalysisOf(report.rows[0]).recomputed.size(), size < 16 ? 0u : 1u) << size;
+  }
+}
+
 TEST_F(KernelReportTest, LibraryCallsAreMarkedAndNotCharged) {
   const ModuleReport report = Of(R"(HloModule m
 ENTRY e { a = f32[8,4] parameter(0)

@@ -250,6 +250,10 @@ ENTRY main {
         self.assertTrue(output.startswith("module m: 1 kernel, 1 distinct\n  compiled for: not known"), output)
         self.assertIn("\n  read 12 B, written 12 B, ", output)
         self.assertIn("\n  no fusions in this module: fused as XLA would, approximately", run("--report", file)[1])
+        text = ("HloModule m\nENTRY e {\n  p = f32[8,4]{1,0} parameter(0)\n"
+                "  ROOT t = f32[4,8]{0,1} transpose(p), dimensions={1,0}\n}\n")
+        self.assertIn("(--assume=fused); in row-major layouts, not in those that it states",
+                      run("--report", self.file("stated.hlo", text))[1])
         name = file + ".json"
         self.assertEqual(run(f"--report={name}", file), (0, "", ""))
         with open(name, encoding="utf-8") as report:

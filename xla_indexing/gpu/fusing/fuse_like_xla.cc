@@ -323,26 +323,6 @@ bool HasRowMajorLeaves(const Shape& shape) {
   });
 }
 
-// Whether layouts are stated that XLA will not keep: its own are assigned to all but the parameters, and
-// only passes after that make bitcasts, fusions and copies to another layout.
-bool HasUnassignedLayouts(const HloModule& module) {
-  bool are_all_row_major = true;
-  for (const HloComputation* computation : module.computations()) {
-    for (const HloInstruction* i : computation->instructions()) {
-      if (i->opcode() == HloOpcode::kFusion || i->opcode() == HloOpcode::kBitcast ||
-          (i->opcode() == HloOpcode::kCopy && i->shape() != i->operand(0)->shape())) {
-        return false;
-      }
-      if (HasRowMajorLeaves(i->shape())) continue;
-      are_all_row_major = false;
-      const bool is_argument =
-          computation == module.entry_computation() && i->opcode() == HloOpcode::kParameter;
-      if (is_argument) return false;
-    }
-  }
-  return !are_all_row_major && !module.is_scheduled();
-}
-
 Shape InRowMajor(const Shape& shape) {
   if (shape.IsTuple()) {
     std::vector<Shape> elements;
@@ -377,6 +357,25 @@ std::unique_ptr<HloModule> CopyInRowMajor(const HloModule& module) {
 }
 
 }  // namespace
+
+// Only passes that come after the assignment make bitcasts, fusions and copies to another layout.
+bool HasUnassignedLayouts(const HloModule& module) {
+  bool are_all_row_major = true;
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* i : computation->instructions()) {
+      if (i->opcode() == HloOpcode::kFusion || i->opcode() == HloOpcode::kBitcast ||
+          (i->opcode() == HloOpcode::kCopy && i->shape() != i->operand(0)->shape())) {
+        return false;
+      }
+      if (HasRowMajorLeaves(i->shape())) continue;
+      are_all_row_major = false;
+      const bool is_argument =
+          computation == module.entry_computation() && i->opcode() == HloOpcode::kParameter;
+      if (is_argument) return false;
+    }
+  }
+  return !are_all_row_major && !module.is_scheduled();
+}
 
 std::unique_ptr<HloModule> WithoutUnassignedLayouts(const HloModule& module) {
   return HasUnassignedLayouts(module) ? CopyInRowMajor(module) : nullptr;

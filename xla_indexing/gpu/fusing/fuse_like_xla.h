@@ -40,8 +40,11 @@ namespace xla_indexing {
 
 absl::StatusOr<std::unique_ptr<HloModule>> FuseLikeXla(const HloModule& module);
 
-// The module that FuseLikeXla begins with: the same one in row-major layouts, since XLA assigns layouts
-// of its own. Null if FuseLikeXla keeps the layouts that the module states.
+// Whether layouts are stated that XLA will not keep, since it assigns its own to all but the parameters.
+bool HasUnassignedLayouts(const HloModule& module);
+
+// The module that FuseLikeXla begins with if there are such layouts: the same one in row-major ones. Null
+// if FuseLikeXla keeps the layouts that the module states.
 std::unique_ptr<HloModule> WithoutUnassignedLayouts(const HloModule& module);
 
 // Whether some instruction is a fusion.

@@ -27,7 +27,6 @@ constexpr double kMaxCode = 10'000;
 constexpr double kMaxBranches = 10;
 constexpr size_t kMaxReaders = 512;  // of a value that is fused into them
 constexpr int64_t kMaxSteps = 30'000'000;
-constexpr double kSmallReduction = 16;
 constexpr int64_t kTolerance = 1024;  // bytes
 // An H100, in bytes and operations a nanosecond.
 constexpr double kLaunch = 1000;
@@ -53,7 +52,7 @@ struct Kernel {
   double branches = 0;     // of that, those that choose between operands
   bool is_dot = false;     // a dot, perhaps with what is before and after it
   bool is_simple = false;  // nothing but operations that a kernel of a dot may do
-  bool reduces = false;    // 16 elements or more to one
+  bool reduces = false;    // kSmallSum elements or more to one
   bool is_reduced =
       false;      // the result is the sums of a reduction emitter, or made of them in order
   int hero = -1;  // that reduce
@@ -389,7 +388,7 @@ class Merger {
     kernel.branches =
         value.opcode() == HloOpcode::kConcatenate || value.opcode() == HloOpcode::kPad;
     if (value.opcode() == HloOpcode::kReduce) {
-      kernel.reduces = work >= kSmallReduction * static_cast<double>(value.elements);
+      kernel.reduces = work >= static_cast<double>(kSmallSum) * static_cast<double>(value.elements);
       kernel.is_reduced =
           kernel.reduces && ReductionOf(*value.instruction, EmitterOptions().warp_size).has_value();
       if (kernel.is_reduced) kernel.hero = i;

@@ -22,6 +22,9 @@ namespace xla_indexing {
 // Whether it is a function such as exp, which takes many operations or a unit of its own.
 bool IsTranscendental(HloOpcode opcode);
 
+// A sum of fewer elements costs so little that computing it again, wherever it is read, is no waste.
+inline constexpr int64_t kSmallSum = 16;
+
 struct ElementWork {
   double multiply_adds = 0;
   double transcendentals = 0;

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
 
 #include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
+#include "xla_indexing/gpu/machine/element_work.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/ops/rules/arithmetic/contraction.h"
 #include "xla_indexing/query/utilization/utilization.h"
 
 namespace xla_indexing::internal {
@@ -16,13 +19,16 @@ namespace {
 
 constexpr int kMaxLookedAt = 16;
 
-bool IsExpensive(HloOpcode opcode) {
-  switch (opcode) {
+// Whether computing an element again costs much: it is made of kSmallSum others or more.
+bool IsExpensive(const HloInstruction& instruction) {
+  switch (instruction.opcode()) {
     case HloOpcode::kConvolution:
     case HloOpcode::kDot:
-    case HloOpcode::kRaggedDot:
     case HloOpcode::kReduce:
     case HloOpcode::kReduceWindow:
+      return absl::c_accumulate(ContractionLoops(instruction), 1.0, std::multiplies<>()) >=
+             static_cast<double>(kSmallSum);
+    case HloOpcode::kRaggedDot:
     case HloOpcode::kScaledDot:
     case HloOpcode::kSelectAndScatter:
       return true;
@@ -63,7 +69,7 @@ std::vector<Recomputation> FindRecomputation(const FusionMapping& mapping, const
   std::vector<Recomputation> found;
   int looked_at = 0;
   for (const HloInstruction* inner : view.computation().instructions()) {
-    if (!IsExpensive(inner->opcode()) || ++looked_at > kMaxLookedAt) continue;
+    if (!IsExpensive(*inner) || ++looked_at > kMaxLookedAt) continue;
     const bool is_exchanged = absl::c_any_of(mapping.roots, [&](const RootMapping& root) {
       return root.hero == inner || root.root == inner;
     });

@@ -9,7 +9,8 @@
 //   elements       its elements that are read
 //
 // and is recomputed where there are more computations than elements. Expensive are instructions each
-// of whose elements is made of many: dots, convolutions, reductions, windows.
+// of whose elements is made of many (kSmallSum of gpu/machine/element_work.h, or more): dots,
+// convolutions, reductions, windows.
 //
 // Example: exp(x - max(x)) of f32[2,65,125] as one loop computes each of the 130 maxima 125 times.
 #ifndef XLA_INDEXING_REPORT_ANALYSIS_RECOMPUTATION_H_

@@ -85,7 +85,11 @@ absl::StatusOr<ReportedModule> ReportOf(const HloModule& module, bool advise,
   if (how.fuse) {
     report.about.insert(report.about.begin(),
                         absl::StrCat(has_fusions ? "" : "no fusions in this module: ",
-                                     "fused as XLA would, approximately (--assume=fused)"));
+                                     "fused as XLA would, approximately (--assume=fused)",
+                                     HasUnassignedLayouts(module)
+                                         ? "; in row-major layouts, not in those that it states, "
+                                           "as XLA assigns its own"
+                                         : ""));
   }
   if (absl::Status status = SortRows(line.report_sort.value_or("time"), &report); !status.ok())
     return status;
