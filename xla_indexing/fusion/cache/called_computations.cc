@@ -9,7 +9,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "xla_indexing/base/engines.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/chain/path.h"
 #include "xla_indexing/fusion/walk/traversal.h"
@@ -170,8 +169,7 @@ IndexingOptions CalledComputations::OptionsAt(int depth) {
 absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputation& computation,
                                                              const FusionOptions& options,
                                                              Direction direction, OperandLeaf from,
-                                                             int depth, int64_t max_steps,
-                                                             bool is_of_loop) {
+                                                             int depth, int64_t max_steps) {
   const bool backward = direction == Direction::kOutputToInput;
   const HloInstruction* first =
       backward ? computation.root_instruction() : computation.parameter(from.operand);
@@ -183,9 +181,6 @@ absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputatio
   return Walk(
       {computation, direction, array, from, depth, max_steps}, options,
       [&](Traversal& traversal, const CallFrame& frame, Traversal::NumberedPaths* end) {
-        // The body of a loop has one parameter and one result, so that a walk that is stopped finds
-        // nothing but which leaves it may lead to.
-        if (is_of_loop) traversal.StopWhereSure(computation);
         return traversal.WalkComputation(computation, frame, start, end);
       },
       [&](Traversal& traversal, const CallFrame& frame, Traversal::NumberedPaths* end) {
@@ -245,7 +240,7 @@ absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputa
         const int64_t max_steps = StepsOfWalk(computation, direction, is_of_loop);
         absl::StatusOr<TraversalResult> walked =
             WalkFrom(computation, is_of_loop ? loop_options_ : options_, direction, from, depth + 1,
-                     max_steps, is_of_loop);
+                     max_steps);
         depth_ = depth;
         tightest_ = tightest;
         if (!walked.ok()) return walked.status();
@@ -442,10 +437,8 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
   const bool calls = !instruction.called_computations().empty();
   const InstructionKey key(&instruction, direction, from.operand, from.operand_leaf,
                            call_trees_.LevelsLeft(depth, instruction), tightest_);
-  if (calls && !IsOff(Engine::kKnownCallers)) {
-    if (const auto known = known_callers_.find(key); known != known_callers_.end()) {
-      return known->second;
-    }
+  if (const auto known = known_callers_.find(key); known != known_callers_.end()) {
+    return known->second;
   }
   const bool is_loop =
       instruction.opcode() == HloOpcode::kWhile || instruction.opcode() == HloOpcode::kScan;

@@ -97,8 +97,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // `max_steps` steps; bindings are as the computation itself sees them.
   absl::StatusOr<TraversalResult> WalkFrom(const HloComputation& computation, Direction direction,
                                            OperandLeaf from, int64_t max_steps) {
-    return WalkFrom(computation, options_, direction, from, /*depth=*/0, max_steps,
-                    /*is_of_loop=*/false);
+    return WalkFrom(computation, options_, direction, from, /*depth=*/0, max_steps);
   }
 
   // The maps to every instruction that the leaf of the root is computed from, by the instruction's
@@ -186,8 +185,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // array.
   absl::StatusOr<TraversalResult> WalkFrom(const HloComputation& computation,
                                            const FusionOptions& options, Direction direction,
-                                           OperandLeaf from, int depth, int64_t max_steps,
-                                           bool is_of_loop);
+                                           OperandLeaf from, int depth, int64_t max_steps);
   // FindByWalk(), with what this remembers.
   absl::StatusOr<TraversalResult> Walk(const WalkStart& start, const FusionOptions& options,
                                        WalkTo walk_to, WalkTo walk_by_joints = nullptr);
@@ -228,6 +226,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // opened.
   int64_t steps_before_ = 0;
   int64_t budget_ = 0;
+  // What a question's budget has paid for is there when it is spent.
   absl::flat_hash_map<InstructionKey, InstructionIndexing> known_callers_;
   absl::flat_hash_map<const HloInstruction*, bool> are_reads_decided_;
   absl::flat_hash_map<std::tuple<const HloInstruction*, Direction, int, bool>,

@@ -24,12 +24,6 @@
 namespace xla_indexing::internal {
 namespace {
 
-bool HasElements(const Shape& shape) {
-  if (!shape.IsArray()) return false;
-  const auto count = shape.ElementCount();
-  return count.ok() && *count > 0;
-}
-
 bool Reshape(const Shape& from, const Shape& to, PositionalAlgebra& algebra, Indices& indices) {
   if (*from.ElementCount() != *to.ElementCount()) return false;
   const auto sizes = to.dimensions();
@@ -363,7 +357,7 @@ bool IsReindexing(const HloInstruction& instruction, int64_t operand) {
       return IsElementwise(instruction.opcode()) && output.IsArray() && input.IsArray() &&
              output.dimensions() == input.dimensions();
   }
-  return HasElements(output) && HasElements(input);
+  return output.HasElements() && input.HasElements();
 }
 
 Reindexed ApplyReindexing(const HloInstruction& instruction, int64_t operand, Direction direction,

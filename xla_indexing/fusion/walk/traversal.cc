@@ -13,7 +13,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/base/question_budget.h"
-#include "xla_indexing/fusion/chain/least_steps.h"
+#include "xla_indexing/fusion/chain/reindexing.h"
 #include "xla_indexing/fusion/walk/joints.h"
 #include "xla_indexing/fusion/walk/reachability.h"
 #include "xla_indexing/hlo/types/opcode.h"
@@ -72,17 +72,25 @@ void AddAll(const LeafPaths& from, LeafPaths& to) {
 // Whether an instruction leads from every element of one side to every element of the other, exactly,
 // whatever the program computes. Not where one of them has no elements.
 bool KeepsEveryElement(const HloInstruction& instruction, int64_t operand, Direction direction) {
+  if (!instruction.shape().HasElements()) return false;
+  if (!instruction.operand(operand)->shape().HasElements()) return false;
+  const bool backward = direction == Direction::kOutputToInput;
   switch (instruction.opcode()) {
-    case HloOpcode::kDynamicSlice:
-    case HloOpcode::kDynamicUpdateSlice:
-      return false;  // which is said by their maps
     case HloOpcode::kDot:
-      if (operand > 1) return false;
-      break;
+      return operand <= 1;
+    case HloOpcode::kConcatenate:
+      return backward;
+    case HloOpcode::kSlice:
+      return !backward;
+    case HloOpcode::kReshape:
+    case HloOpcode::kTranspose:
+    case HloOpcode::kReverse:
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kReduce:
+      return IsReindexing(instruction, operand);
     default:
-      break;
+      return IsElementwise(instruction.opcode()) && IsReindexing(instruction, operand);
   }
-  return ReachedThrough(instruction, operand, direction, Reached::kAll) == Reached::kAll;
 }
 
 // Ascends as a walk from output to input goes on.
@@ -518,30 +526,6 @@ absl::Status Traversal::WalkOn(const HloComputation& computation, const CallFram
   return status;
 }
 
-void Traversal::StopWhereSure(const HloComputation& computation) {
-  int64_t most = 0;
-  for (const HloInstruction* instruction : computation.instructions()) {
-    most += instruction->operand_count();
-  }
-  if (most > StepsLeft()) stopped_where_sure_ = &computation;
-}
-
-bool Traversal::IsSureToBeStopped(const HloComputation& computation, const CallFrame& frame,
-                                  const PendingPaths& pending) {
-  if (stopped_where_sure_ != &computation || steps() < steps_to_look_) return false;
-  steps_to_look_ = 2 * steps();
-  std::vector<Reached> reached(computation.instructions().size(), Reached::kNothing);
-  pending.ForEach([&](int64_t position, const LeafPaths& leaves) {
-    for (const auto& [leaf, paths] : leaves) {
-      if (paths.empty() || !computation.instructions()[position]->shape().IsArray()) continue;
-      reached[position] = Reached::kSome;
-    }
-  });
-  const int64_t left = StepsLeft();
-  const auto steps_through = [&](const HloInstruction& caller) { return LooksInto(caller, frame); };
-  return LeastSteps(computation, direction_, left, steps_through, &reached) > left;
-}
-
 bool Traversal::IsLeftOut(const HloInstruction& instruction) const {
   if (!is_to_each_ && LeadsNowhere(instruction)) return true;
   return with_left_out_ != nullptr && instruction.parent() == with_left_out_ &&
@@ -589,7 +573,6 @@ absl::Status Traversal::Walk(const HloComputation& computation, const CallFrame&
                              PendingPaths& pending, NumberedPaths* end) {
   const bool backward = direction_ == Direction::kOutputToInput;
   while (!pending.empty()) {
-    if (IsSureToBeStopped(computation, frame, pending)) was_given_up_ = true;
     if (was_stopped()) {
       EndsAtEach(frame) ? FinishAtEach(computation, pending, end)
                         : FinishByReachability(computation, pending, end);

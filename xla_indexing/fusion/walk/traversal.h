@@ -58,10 +58,6 @@ class Traversal {
   // stopped if so. Asks again where some leaf has many after four times as many steps.
   void AskAtManyPaths(std::function<bool()> has_answer) { has_answer_ = std::move(has_answer); }
 
-  // Stops the walk over this computation as soon as it is known that it will take more than its steps
-  // (fusion/chain/least_steps.h): what a stopped walk says is no less then.
-  void StopWhereSure(const HloComputation& computation);
-
   // The number of steps: how often a map was taken through an instruction.
   int64_t steps() const { return budget_.used() + too_many_ + steps_of_every_; }
   bool was_stopped() const { return was_given_up_ || StepsLeft() < 0 || QuestionBudget::IsSpent(); }
@@ -104,8 +100,6 @@ class Traversal {
                       NumberedPaths* end);
 
  private:
-  // A walk of fewer steps is not looked at.
-  static constexpr int64_t kStepsToLook = 16;
   // Steps that compose nothing cost so much less.
   static constexpr int64_t kStepsOfEveryInOne = 16;
 
@@ -116,9 +110,6 @@ class Traversal {
                     PendingPaths& pending, NumberedPaths* end);
   // Whether nothing is to be found by following paths to the instruction.
   bool IsLeftOut(const HloInstruction& instruction) const;
-  // Whether, with these paths pending, the walk is sure to be stopped; looks seldom.
-  bool IsSureToBeStopped(const HloComputation& computation, const CallFrame& frame,
-                         const PendingPaths& pending);
   // Counts steps. Those past the limit are counted as well, because they have been taken.
   void Take(size_t steps) {
     if (budget_.Take(static_cast<int64_t>(steps))) return;
@@ -210,9 +201,6 @@ class Traversal {
   std::vector<OperandIndexing> conditions_;
   // What WholePath() has made, by the leaf in the module and whether the question's budget was spent.
   mutable std::map<std::pair<const Shape*, bool>, std::optional<Path>> whole_paths_;
-  // The computation that StopWhereSure() is about, and the steps after which to look.
-  const HloComputation* stopped_where_sure_ = nullptr;
-  int64_t steps_to_look_ = kStepsToLook;
   bool has_united_graphs_ = false;
   bool has_left_out_paths_ = false;
   TraversalSource& source_;

@@ -21,13 +21,6 @@
 namespace xla_indexing::internal {
 namespace {
 
-// Whether the array has elements, and so many of them that int64 counts them.
-bool HasElements(const Shape& shape) {
-  if (!shape.IsArray()) return false;
-  const absl::StatusOr<int64_t> count = shape.ElementCount();
-  return count.ok() && *count > 0;
-}
-
 // The dimensions of size 2 and more in the order of memory, major to minor.
 llvm::SmallVector<int64_t, 4> MajorToMinor(const Shape& shape) {
   llvm::SmallVector<int64_t, 4> order;
@@ -245,7 +238,7 @@ std::optional<JoinedTranspose> JoinTranspose(const HloInstruction& instruction) 
   const bool is_copy = instruction.opcode() == HloOpcode::kCopy;
   if (!is_copy && instruction.opcode() != HloOpcode::kTranspose) return std::nullopt;
   const Shape& operand = instruction.operand(0)->shape();
-  if (!HasElements(operand)) return std::nullopt;
+  if (!operand.HasElements()) return std::nullopt;
   const llvm::SmallVector<int64_t, 4> operand_order = MajorToMinor(operand);
   // The dimensions of the result by their positions in the operand's order.
   llvm::SmallVector<int64_t, 4> positions;
@@ -301,7 +294,7 @@ std::optional<JoinedTranspose> TiledTransposeOf(const HloInstruction& instructio
 std::optional<JoinedReduction> ReductionOf(const HloInstruction& instruction, int64_t warp_size) {
   if (instruction.opcode() != HloOpcode::kReduce) return std::nullopt;
   const Shape& shape = instruction.operand(0)->shape();
-  if (!HasElements(shape)) return std::nullopt;
+  if (!shape.HasElements()) return std::nullopt;
   // Sizes of what is kept and what is reduced in turn, the major first.
   struct Part {
     bool is_reduced;

@@ -225,6 +225,12 @@ absl::StatusOr<int64_t> Shape::ElementCount() const {
   return has_zero ? 0 : product;
 }
 
+bool Shape::HasElements() const {
+  if (!IsArray()) return false;
+  const absl::StatusOr<int64_t> count = ElementCount();
+  return count.ok() && *count > 0;
+}
+
 std::string Shape::ToString() const {
   std::string text;
   AppendTo(&text);

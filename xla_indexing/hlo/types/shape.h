@@ -95,6 +95,8 @@ class Shape {
   // one of them is 0. An error for non-arrays, for unbounded dimensions, and where the product of
   // the sizes other than 0 does not fit 64 bits.
   absl::StatusOr<int64_t> ElementCount() const;
+  // Whether it is an array with elements, and so many of them that int64 counts them.
+  bool HasElements() const;
 
   // `f32[2,<=3]{1,0}`, `(f32[2], s32[])`. Parses back to an equal shape.
   std::string ToString() const;

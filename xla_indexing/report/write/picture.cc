@@ -269,11 +269,6 @@ class EntriesPicture {
   std::vector<std::string> said_;  // above the arrays
 };
 
-bool HasElements(const Shape& shape) {
-  return shape.IsArray() &&
-         absl::c_all_of(shape.dimensions(), [](int64_t size) { return size > 0; });
-}
-
 }  // namespace
 
 absl::StatusOr<Picture> PictureOfMap(const IndexingMap& map, const PictureOptions& options,
@@ -332,8 +327,8 @@ absl::StatusOr<Picture> PictureOf(IndexingTarget target, mlir::MLIRContext* cont
       computation != nullptr ? *computation->root_instruction() : *target.instruction();
   const auto leaves = result.shape().Leaves();
   size_t leaf = output_leaf ? static_cast<size_t>(*output_leaf) : 0;
-  while (!output_leaf && leaf < leaves.size() && !HasElements(*leaves[leaf])) ++leaf;
-  if (leaf >= leaves.size() || !HasElements(*leaves[leaf])) {
+  while (!output_leaf && leaf < leaves.size() && !leaves[leaf]->HasElements()) ++leaf;
+  if (leaf >= leaves.size() || !leaves[leaf]->HasElements()) {
     return absl::InvalidArgumentError(
         output_leaf ? absl::StrCat(result.name(), " has no leaf ", *output_leaf, " to draw")
                     : absl::StrCat(result.name(), " has no array with elements to draw"));
