@@ -1,7 +1,6 @@
 #include "tests/lowering/support/check_run.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -15,6 +14,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/lowering/support/element_values.h"
 #include "tests/lowering/support/evaluate.h"
 #include "tests/reference/execute/execute.h"
 #include "tests/reference/execute/integers.h"
@@ -68,8 +68,8 @@ Integer BitsAt(const RunArray& run, const reference::Index& index, ElementType t
 // The number of a float among all of its format, in order.
 int64_t OrderOf(ElementType type, Integer bits) {
   const auto word = static_cast<int64_t>(absl::Int128Low64(bits));
-  const int64_t sign = type == ElementType::kF32 ? int64_t{1} << 31 : INT64_MIN;
-  const int64_t magnitude = word & (type == ElementType::kF32 ? INT32_MAX : INT64_MAX);
+  const int64_t sign = static_cast<int64_t>(uint64_t{1} << (BitWidth(type) - 1));
+  const int64_t magnitude = word & (static_cast<uint64_t>(sign) - 1);
   return (word & sign) != 0 ? -magnitude : magnitude;
 }
 
@@ -88,8 +88,7 @@ Integer RandomFloat(ElementType type, RandomFloats floats, Random& random) {
     const double special[] = {INFINITY, -INFINITY, NAN, -0.0, 1e30, 0.1};
     number = special[random.Between(0, 5)];
   }
-  if (type == ElementType::kF32) return std::bit_cast<uint32_t>(static_cast<float>(number));
-  return Integer(std::bit_cast<uint64_t>(number));
+  return BitsOfFloat(type, number);
 }
 
 Value RandomArgument(const Shape& shape, uint64_t seed, RandomFloats floats) {
@@ -184,6 +183,7 @@ std::vector<HloOpcode> LoweredOpcodes() {
       case HloOpcode::kReduceWindow:
       case HloOpcode::kReshape:
       case HloOpcode::kReverse:
+      case HloOpcode::kScatter:
       case HloOpcode::kSlice:
       case HloOpcode::kTranspose:
       case HloOpcode::kTuple:

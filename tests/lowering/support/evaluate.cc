@@ -1,10 +1,7 @@
 #include "tests/lowering/support/evaluate.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,12 +10,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "tests/lowering/support/element_values.h"
 #include "tests/reference/execute/execute.h"
 #include "tests/reference/execute/integers.h"
+#include "tests/reference/execute/operations.h"
 #include "tests/reference/execute/value.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
-#include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/attribute_values.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/literal.h"
@@ -38,184 +36,6 @@ absl::Status NoDefinition(const HloInstruction& instruction) {
                                                instruction.shape().ToString()));
 }
 
-Integer BitsOfFloat(ElementType type, double number) {
-  if (type == ElementType::kF32) return std::bit_cast<uint32_t>(static_cast<float>(number));
-  return Integer(std::bit_cast<uint64_t>(number));
-}
-
-bool IsKnownType(ElementType type) {
-  return IsPred(type) || (IsIntegral(type) && BitWidth(type) >= 8) || type == ElementType::kF32 ||
-         type == ElementType::kF64;
-}
-
-Integer Convert(Integer bits, ElementType from, ElementType to) {
-  if (!IsFloatingPoint(from)) {
-    if (!IsFloatingPoint(to)) return reference::WrapInteger(to, bits);
-    // Rounded once.
-    if (to == ElementType::kF32) return BitsOfFloat(to, static_cast<float>(bits));
-    return BitsOfFloat(to, static_cast<double>(bits));
-  }
-  const double number = NumberOf(from, bits);
-  if (IsFloatingPoint(to)) return BitsOfFloat(to, number);
-  if (IsPred(to)) return number != 0 ? 1 : 0;
-  if (std::isnan(number)) return 0;
-  if (number >= static_cast<double>(reference::GreatestInteger(to))) {
-    return reference::GreatestInteger(to);
-  }
-  if (number <= static_cast<double>(reference::LeastInteger(to))) {
-    return reference::LeastInteger(to);
-  }
-  return static_cast<Integer>(number);
-}
-
-// T is float or double: the precision of each operation.
-template <typename T>
-std::optional<T> FloatUnary(HloOpcode opcode, T a) {
-  switch (opcode) {
-    case HloOpcode::kAbs:
-      return std::fabs(a);
-    case HloOpcode::kCbrt:
-      return std::cbrt(a);
-    case HloOpcode::kCeil:
-      return std::ceil(a);
-    case HloOpcode::kCosine:
-      return std::cos(a);
-    case HloOpcode::kErf:
-      return std::erf(a);
-    case HloOpcode::kExponential:
-      return std::exp(a);
-    case HloOpcode::kExponentialMinusOne:
-      return std::expm1(a);
-    case HloOpcode::kFloor:
-      return std::floor(a);
-    case HloOpcode::kLog:
-      return std::log(a);
-    case HloOpcode::kLogPlusOne:
-      return std::log1p(a);
-    case HloOpcode::kLogistic:
-      return T(1) / (T(1) + std::exp(-a));
-    case HloOpcode::kNegate:
-      return -a;
-    case HloOpcode::kRoundNearestAfz:
-      return std::round(a);
-    case HloOpcode::kRoundNearestEven:
-      return std::nearbyint(a);
-    case HloOpcode::kRsqrt:
-      return T(1) / std::sqrt(a);
-    case HloOpcode::kSign:
-      return std::isnan(a) || a == 0 ? a : std::copysign(T(1), a);
-    case HloOpcode::kSine:
-      return std::sin(a);
-    case HloOpcode::kSqrt:
-      return std::sqrt(a);
-    case HloOpcode::kTan:
-      return std::tan(a);
-    case HloOpcode::kTanh:
-      return std::tanh(a);
-    default:
-      return std::nullopt;
-  }
-}
-
-template <typename T>
-T Extremum(T a, T b, bool is_greatest) {
-  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
-  if (a == b) return std::signbit(a) == is_greatest ? b : a;
-  return (a > b) == is_greatest ? a : b;
-}
-
-template <typename T>
-std::optional<T> FloatBinary(HloOpcode opcode, T a, T b) {
-  switch (opcode) {
-    case HloOpcode::kAdd:
-      return a + b;
-    case HloOpcode::kAtan2:
-      return std::atan2(a, b);
-    case HloOpcode::kDivide:
-      return a / b;
-    case HloOpcode::kMaximum:
-    case HloOpcode::kMinimum:
-      return Extremum(a, b, opcode == HloOpcode::kMaximum);
-    case HloOpcode::kMultiply:
-      return a * b;
-    case HloOpcode::kPower:
-      return std::pow(a, b);
-    case HloOpcode::kRemainder:
-      return std::fmod(a, b);
-    case HloOpcode::kSubtract:
-      return a - b;
-    default:
-      return std::nullopt;
-  }
-}
-
-template <typename T>
-std::optional<Integer> FloatResult(HloOpcode opcode, ElementType type,
-                                   const std::vector<Integer>& operands) {
-  const auto number = [&](size_t i) { return static_cast<T>(NumberOf(type, operands[i])); };
-  std::optional<T> result;
-  if (operands.size() == 1) result = FloatUnary<T>(opcode, number(0));
-  if (operands.size() == 2) result = FloatBinary<T>(opcode, number(0), number(1));
-  if (opcode == HloOpcode::kClamp) {
-    result = Extremum(Extremum(number(1), number(0), true), number(2), false);
-  }
-  if (!result) return std::nullopt;
-  return BitsOfFloat(type, *result);
-}
-
-Integer CompareFloats(absl::string_view direction, double a, double b) {
-  if (direction == "EQ") return a == b;
-  if (direction == "NE") return a != b;
-  if (direction == "LT") return a < b;
-  if (direction == "LE") return a <= b;
-  if (direction == "GT") return a > b;
-  return a >= b;
-}
-
-std::optional<Integer> IntegerUnary(HloOpcode opcode, ElementType type, Integer a) {
-  const auto bits = absl::Int128Low64(a & ((Integer(1) << BitWidth(type)) - 1));
-  if (opcode == HloOpcode::kPopcnt) return std::popcount(static_cast<uint64_t>(bits));
-  if (opcode == HloOpcode::kCountLeadingZeros) {
-    return std::countl_zero(static_cast<uint64_t>(bits)) - (64 - BitWidth(type));
-  }
-  return std::nullopt;
-}
-
-// One element, of those of the operands.
-std::optional<Integer> ElementByDefinition(const HloInstruction& instruction,
-                                           const std::vector<Integer>& operands) {
-  const HloOpcode opcode = instruction.opcode();
-  const ElementType type = instruction.shape().element_type();
-  const ElementType from =
-      instruction.operand_count() > 0
-          ? instruction.operand(instruction.operand_count() - 1)->shape().element_type()
-          : type;
-  switch (opcode) {
-    case HloOpcode::kConvert:
-      return Convert(operands[0], from, type);
-    case HloOpcode::kCopy:
-      return operands[0];
-    case HloOpcode::kSelect:
-      return operands[0] != 0 ? operands[1] : operands[2];
-    case HloOpcode::kCompare:
-      if (!IsFloatingPoint(from)) break;
-      if (instruction.GetText(AttributeKey::kComparisonType) == "TOTALORDER") return std::nullopt;
-      return CompareFloats(instruction.comparison_direction(), NumberOf(from, operands[0]),
-                           NumberOf(from, operands[1]));
-    case HloOpcode::kIsFinite:
-      return std::isfinite(NumberOf(from, operands[0]));
-    default:
-      break;
-  }
-  if (type == ElementType::kF32) return FloatResult<float>(opcode, type, operands);
-  if (type == ElementType::kF64) return FloatResult<double>(opcode, type, operands);
-  if (operands.size() == 1) {
-    if (const auto value = IntegerUnary(opcode, type, operands[0])) return value;
-  }
-  return reference::ElementwiseInteger(
-      instruction, std::vector<std::optional<Integer>>(operands.begin(), operands.end()));
-}
-
 class Evaluator {
  public:
   absl::StatusOr<Value> Run(const HloComputation& computation,
@@ -227,14 +47,15 @@ class Evaluator {
         operands.push_back(&values.at(operand));
       }
       for (const Shape* leaf : instruction->shape().Leaves()) {
-        if (!IsKnownType(leaf->element_type())) return NoDefinition(*instruction);
+        if (!HasElementValues(leaf->element_type())) return NoDefinition(*instruction);
       }
-      if (instruction->opcode() == HloOpcode::kParameter) {
-        values[instruction] = *arguments[instruction->parameter_number()];
-        continue;
-      }
-      absl::StatusOr<Value> value = Compute(*instruction, operands);
+      absl::StatusOr<Value> value = instruction->opcode() == HloOpcode::kParameter
+                                        ? *arguments[instruction->parameter_number()]
+                                        : Compute(*instruction, operands);
       if (!value.ok()) return value;
+      if (absl::Status status = reference::SetShape(*instruction, &*value); !status.ok()) {
+        return status;
+      }
       values.emplace(instruction, *std::move(value));
     }
     return values.at(computation.root_instruction());
@@ -246,7 +67,13 @@ class Evaluator {
     if (const HloComputation* called = instruction.inlined_computation()) {
       return Run(*called, operands);
     }
+    const auto run = [&](const HloComputation& called, reference::Operands arguments,
+                         int64_t /*number*/) {
+      return Run(called, std::vector<const Value*>(arguments.begin(), arguments.end()));
+    };
     switch (instruction.opcode()) {
+      case HloOpcode::kConditional:
+        return reference::Conditional(instruction, operands, run);
       case HloOpcode::kConstant:
         return ComputeConstant(instruction);
       case HloOpcode::kConvolution:
@@ -261,6 +88,10 @@ class Evaluator {
         return Reduce(instruction, operands);
       case HloOpcode::kReduceWindow:
         return ReduceWindow(instruction, operands);
+      case HloOpcode::kScatter:
+        return Scatter(instruction, operands);
+      case HloOpcode::kWhile:
+        return reference::While(instruction, operands, run);
       case HloOpcode::kAddDependency:
       case HloOpcode::kBitcast:
       case HloOpcode::kBitcastConvert:
@@ -321,7 +152,7 @@ class Evaluator {
         const Array& array = operand->front();
         read.push_back(*array.at(array.rank() == 0 ? Index() : index).value);
       }
-      value[0].at(index).value = ElementByDefinition(instruction, read);
+      value[0].at(index).value = ElementwiseValue(instruction, read);
       is_defined = is_defined && value[0].at(index).value.has_value();
     });
     if (!is_defined) return NoDefinition(instruction);
@@ -382,26 +213,11 @@ class Evaluator {
   static Value ComputeIota(const HloInstruction& instruction) {
     Value value = reference::MakeValue(instruction.shape());
     reference::ForEachIndex(value[0].sizes(), [&](const Index& index) {
-      value[0].at(index).value = Convert(index[instruction.iota_dimension()], ElementType::kS64,
-                                         instruction.shape().element_type());
+      value[0].at(index).value =
+          ConvertElement(index[instruction.iota_dimension()], ElementType::kS64,
+                         instruction.shape().element_type());
     });
     return value;
-  }
-
-  // sum + a * b in the element type of the result.
-  static Integer MultiplyAdd(ElementType type, Integer sum, Integer a, Integer b) {
-    if (type == ElementType::kF32) {
-      const float product =
-          static_cast<float>(NumberOf(type, a)) * static_cast<float>(NumberOf(type, b));
-      return BitsOfFloat(type, static_cast<float>(NumberOf(type, sum)) + product);
-    }
-    if (IsFloatingPoint(type)) {
-      const double product = NumberOf(type, a) * NumberOf(type, b);
-      return BitsOfFloat(type, NumberOf(type, sum) + product);
-    }
-    const auto product =
-        static_cast<Integer>(static_cast<absl::uint128>(a) * static_cast<absl::uint128>(b));
-    return reference::WrapInteger(type, sum + product);
   }
 
   absl::StatusOr<Value> Dot(const HloInstruction& instruction,
@@ -439,9 +255,9 @@ class Evaluator {
   static Integer Accumulate(const HloInstruction& instruction, const reference::Element& a,
                             const reference::Element& b, Integer sum) {
     const ElementType type = instruction.shape().element_type();
-    return MultiplyAdd(type, sum,
-                       Convert(*a.value, instruction.operand(0)->shape().element_type(), type),
-                       Convert(*b.value, instruction.operand(1)->shape().element_type(), type));
+    return MultiplyAddValue(
+        type, sum, ConvertElement(*a.value, instruction.operand(0)->shape().element_type(), type),
+        ConvertElement(*b.value, instruction.operand(1)->shape().element_type(), type));
   }
 
   // The index along one dimension of the operand that element `k` of the window at `position` is on;
@@ -544,6 +360,28 @@ class Evaluator {
     return value;
   }
 
+  absl::StatusOr<Value> Scatter(const HloInstruction& instruction,
+                                const std::vector<const Value*>& operands) {
+    const size_t count = operands.size() / 2;
+    Value value = reference::MakeValue(instruction.shape());
+    for (size_t i = 0; i < count; ++i) value[i].elements() = operands[i]->front().elements();
+    const auto updates_of = reference::UpdatesOfPlaces(instruction, operands,
+                                                       /*drops_whole_windows=*/true);
+    for (const auto& [place, updates] : updates_of) {
+      for (const int64_t update : updates) {
+        std::vector<Integer> arguments;
+        for (const Array& array : value) arguments.push_back(*array.elements()[place].value);
+        for (size_t i = 0; i < count; ++i) {
+          arguments.push_back(*operands[count + 1 + i]->front().elements()[update].value);
+        }
+        const auto results = Apply(*instruction.to_apply(), arguments);
+        if (!results.ok()) return results.status();
+        for (size_t i = 0; i < count; ++i) value[i].elements()[place].value = (*results)[i];
+      }
+    }
+    return value;
+  }
+
   static Value Initial(const HloInstruction& instruction,
                        const std::vector<const Value*>& operands) {
     Value value = reference::MakeValue(instruction.shape());
@@ -570,16 +408,6 @@ class Evaluator {
 };
 
 }  // namespace
-
-double NumberOf(ElementType type, Integer bits) {
-  if (type == ElementType::kF32) {
-    return std::bit_cast<float>(static_cast<uint32_t>(absl::Int128Low64(bits)));
-  }
-  if (type == ElementType::kF64) {
-    return std::bit_cast<double>(static_cast<uint64_t>(absl::Int128Low64(bits)));
-  }
-  return static_cast<double>(bits);
-}
 
 absl::StatusOr<Value> EvaluateByDefinition(const HloComputation& computation,
                                            const std::vector<const Value*>& arguments) {

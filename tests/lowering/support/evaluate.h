@@ -14,13 +14,10 @@
 
 namespace xla_indexing {
 
-// Unimplemented for operations that have no definition here, among them all of elements other than
-// integers of 8 bits and more, predicates, f32 and f64.
+// Unimplemented for operations that have no definition here, and for elements that have no values
+// (element_values.h).
 absl::StatusOr<reference::Value> EvaluateByDefinition(
     const HloComputation& computation, const std::vector<const reference::Value*>& arguments);
-
-// The number that the bits of an element are; of integers and floats.
-double NumberOf(ElementType type, reference::Integer bits);
 
 }  // namespace xla_indexing
 

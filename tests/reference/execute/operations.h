@@ -11,6 +11,8 @@
 #define XLA_INDEXING_TESTS_REFERENCE_EXECUTE_OPERATIONS_H_
 
 #include <cstdint>
+#include <map>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
@@ -55,6 +57,10 @@ Array Gather(const HloInstruction& instruction, Operands operands);
 // computed from. A window that is partly outside is dropped as a whole, or element by element.
 Value Scatter(const HloInstruction& instruction, Operands operands,
               absl::Span<const SourceSet> combiner, bool drops_whole_windows);
+// By position in the results, the positions in the updates of what reaches it, in row-major order.
+using UpdatesByPlace = std::map<int64_t, std::vector<int64_t>>;
+UpdatesByPlace UpdatesOfPlaces(const HloInstruction& instruction, Operands operands,
+                               bool drops_whole_windows);
 
 // reduction.cc: elements computed from many.
 Array Dot(const HloInstruction& instruction, Operands operands);

@@ -27,9 +27,6 @@
 namespace xla_indexing::reference {
 namespace {
 
-// By position in the results, the positions in the updates of what reaches it.
-using Places = std::map<int64_t, std::vector<int64_t>>;
-
 bool IsAmong(absl::Span<const int64_t> values, int64_t value) {
   return absl::c_linear_search(values, value);
 }
@@ -55,8 +52,8 @@ class Placement {
     }
   }
 
-  Places PlacesOfUpdates() const {
-    Places places;
+  UpdatesByPlace PlacesOfUpdates() const {
+    UpdatesByPlace places;
     ForEachIndex(updates_.sizes(), [&](const Index& index) {
       Index batch;
       Index in_window;
@@ -220,6 +217,15 @@ std::optional<Integer> OnlyValue(const Array& updates, const std::vector<int64_t
 }
 
 }  // namespace
+
+UpdatesByPlace UpdatesOfPlaces(const HloInstruction& instruction, Operands operands,
+                               bool drops_whole_windows) {
+  const ScatterDimensionNumbers numbers = instruction.scatter_dimension_numbers();
+  const size_t count = operands.size() / 2;
+  return Placement(numbers, operands[0]->front(), operands[count]->front(),
+                   operands[count + 1]->front(), drops_whole_windows)
+      .PlacesOfUpdates();
+}
 
 Value Scatter(const HloInstruction& instruction, Operands operands,
               absl::Span<const SourceSet> combiner, bool drops_whole_windows) {
