@@ -66,6 +66,45 @@ TEST(EmitFusionTest, GatherOfARowAndDynamicUpdateSlice) {
     })");
 }
 
+// Rows that go to one place are put there one after another; those that are partly outside are dropped.
+TEST(EmitFusionTest, ScatterOfWindows) {
+  ExpectRuns(R"(
+    last { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }
+    ENTRY e {
+      t = f32[7,5] parameter(0)
+      i = u64[6,1] parameter(1)
+      u = f32[6,3,2] parameter(2)
+      n = f32[7,5] negate(t)
+      v = f32[6,3,2] exponential(u)
+      ROOT s = f32[7,5] scatter(n, i, v), update_window_dims={1,2}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=last
+    })");
+}
+
+TEST(EmitFusionTest, ScatterOfTwoArrays) {
+  ExpectRuns(R"(
+    best {
+      a = f32[] parameter(0)
+      i = s32[] parameter(1)
+      b = f32[] parameter(2)
+      j = s32[] parameter(3)
+      g = pred[] compare(b, a), direction=GT
+      m = f32[] select(g, b, a)
+      k = s32[] select(g, j, i)
+      ROOT t = (f32[], s32[]) tuple(m, k)
+    }
+    ENTRY e {
+      x = f32[2,3] parameter(0)
+      z = s32[] constant(-1)
+      n = s32[2,3] broadcast(z), dimensions={}
+      i = s8[2,9] parameter(1)
+      u = f32[2,9] parameter(2)
+      k = s32[2,9] iota(), iota_dimension=1
+      s = (f32[2,3], s32[2,3]) scatter(x, n, i, u, k), update_window_dims={}, inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, input_batching_dims={0}, scatter_indices_batching_dims={0}, index_vector_dim=2, to_apply=best
+      g = s32[2,3] get-tuple-element(s), index=1
+      ROOT d = s32[2,3] multiply(g, g)
+    })");
+}
+
 TEST(EmitFusionTest, ConcatenatePadReverse) {
   ExpectRuns(R"(
     ENTRY e {

@@ -7,7 +7,7 @@
 // Method. An instruction is either *in memory* or *inlined*.
 //
 //   in memory   parameters, constants, what is a leaf of the result, sums over many elements (dot,
-//               convolution, reduce, reduce-window), and what is used more than once, or by
+//               convolution, reduce, reduce-window), scatters, and what is used more than once, or by
 //               an operation as an index: each has one loop nest of its own, which writes it to a
 //               result or to a temporary memref
 //   inlined     everything else: it has one use, and is computed there, element by element, in the

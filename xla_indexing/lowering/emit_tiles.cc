@@ -61,12 +61,13 @@ class TileEmitter {
  public:
   TileEmitter(const HloComputation& original, const FusionView& view, const TileGraph& graph,
               mlir::MLIRContext* context)
-      : computation_(view.computation()),
+      : original_(original),
+        view_(view),
         graph_(graph),
-        frame_(original, view, context),
+        frame_(original, context),
         builder_(frame_.builder()),
         loc_(frame_.loc()),
-        reader_(frame_.reader()),
+        reader_(builder_, loc_),
         placer_(graph, builder_, loc_, reader_),
         states_(graph.nodes().size(), PlacedTile(context)),
         num_uses_(graph.nodes().size()),
@@ -78,13 +79,18 @@ class TileEmitter {
 
   absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Emit() {
     if (absl::Status status = frame_.Begin(); !status.ok()) return status;
-    for (const HloInstruction* instruction : computation_.instructions()) {
+    if (absl::Status status =
+            internal::PlaceParameters(original_, view_, frame_.arguments(), &reader_);
+        !status.ok()) {
+      return status;
+    }
+    for (const HloInstruction* instruction : view_.computation().instructions()) {
       if (instruction->opcode() != HloOpcode::kConstant || internal::IsOfNothing(*instruction)) {
         continue;
       }
-      if (absl::Status status = frame_.AddConstant(*instruction); !status.ok()) {
-        return internal::Named(*instruction, status);
-      }
+      const absl::StatusOr<Value> memory = frame_.AddConstant(*instruction);
+      if (!memory.ok()) return internal::Named(*instruction, memory.status());
+      reader_.SetMemory({instruction, 0}, *memory);
     }
     const Value zero = Index(0);
     indices_.assign(graph_.space().num_dims(), zero);
@@ -577,12 +583,13 @@ class TileEmitter {
     return steps;
   }
 
-  const HloComputation& computation_;
+  const HloComputation& original_;
+  const FusionView& view_;
   const TileGraph& graph_;
   internal::FunctionFrame frame_;
   mlir::OpBuilder& builder_;
   mlir::Location loc_;
-  ElementReader& reader_;
+  ElementReader reader_;
   internal::TilePlacer placer_;
   std::vector<PlacedTile> states_;             // by node
   std::vector<int> num_uses_;                  // by node: as an operand

@@ -21,6 +21,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Value.h"
 #include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/element_type.h"
@@ -33,6 +34,7 @@
 #include "xla_indexing/map/common_maps.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/answers/indexing_entry.h"
+#include "xla_indexing/ops/answers/map_builder.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
 #include "xla_indexing/ops/answers/parts/direction.h"
 #include "xla_indexing/ops/answers/parts/indexing_options.h"
@@ -40,6 +42,7 @@
 #include "xla_indexing/ops/answers/parts/value_function.h"
 #include "xla_indexing/ops/rules/arithmetic/contraction.h"
 #include "xla_indexing/ops/rules/frame/operation_maps.h"
+#include "xla_indexing/ops/rules/indexed/indexed_windows.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -369,7 +372,8 @@ absl::StatusOr<Value> ElementReader::ReadIndex(ArrayValue array, const ElementPl
   if (!read.ok()) return read.status();
   const ElementType type = array.shape().element_type();
   const bool is_unsigned = IsUnsignedIntegral(type);
-  if (function.kind() != ValueFunction::Kind::kClamp) {
+  const bool is_clamped = function.kind() == ValueFunction::Kind::kClamp;
+  if (!is_clamped && function.kind() != ValueFunction::Kind::kAsIs) {
     return NotLoweredInstruction(*array.instruction);
   }
   // Clamped as numbers of 64 bits: those of u64 that exceed them are greater than any index.
@@ -379,8 +383,8 @@ absl::StatusOr<Value> ElementReader::ReadIndex(ArrayValue array, const ElementPl
   const auto constant = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(builder_, loc_, builder_.getI64IntegerAttr(value));
   };
-  const Value low = constant(function.lower());
-  const Value high = constant(function.upper());
+  const Value low = constant(is_clamped ? function.lower() : is_unsigned ? 0 : kInt64Min);
+  const Value high = constant(is_clamped ? function.upper() : kInt64Max);
   const Value clamped =
       is_unsigned ? builder_.createOrFold<arith::MinUIOp>(
                         loc_, builder_.createOrFold<arith::MaxUIOp>(loc_, *wide, low), high)
@@ -516,6 +520,50 @@ absl::StatusOr<MlirValues> ElementReader::AddSteps(const HloInstruction& instruc
   if (!holds.ok()) return holds.status();
   return EmitIf(*holds, sums,
                 [&] { return EmitLoopNest(builder_, loc_, nest->loops, around, {}, sums, body); });
+}
+
+absl::Status ElementReader::EmitUpdate(const HloInstruction& scatter, const ElementPlace& update,
+                                       const MlirValues& memory) {
+  const auto count = static_cast<int64_t>(memory.size());
+  const IndexedWindows windows =
+      IndexedWindows::OfScatter(scatter, IndexedWindows::Outside::kDropped);
+  MapBuilder builder(windows.windows(), windows.array(), builder_.getContext());
+  IndexedWindows::IndexVector offsets;
+  for (const int64_t dim : windows.window_dims()) offsets.push_back(builder.Dim(dim));
+  const auto origin = windows.AddOrigin(windows.BatchOfWindow(builder), &builder);
+  const OperandIndexing target = builder.Build(windows.ArrayElement(origin, offsets, &builder));
+  if (!target.IsExact()) return NoExactMap(scatter, count + 1);
+  IndexingMap known = update.map;
+  const absl::StatusOr<ElementPlace> combined = Follow(target, update, &known);
+  if (!combined.ok()) return combined.status();
+  const absl::StatusOr<Value> holds =
+      CheckDomain(builder_, loc_, combined->map, combined->values, {}, &known);
+  if (!holds.ok()) return holds.status();
+  return EmitIf(*holds, {},
+                [&]() -> absl::StatusOr<MlirValues> {
+                  const absl::StatusOr<MlirValues> at =
+                      ApplyIndexing(builder_, loc_, combined->map, combined->values, {});
+                  if (!at.ok()) return at.status();
+                  MlirValues arguments;
+                  for (const Value array : memory) {
+                    arguments.push_back(
+                        mlir::memref::LoadOp::create(builder_, loc_, array, *at).getResult());
+                  }
+                  for (int64_t i = 0; i < count; ++i) {
+                    const absl::StatusOr<Value> element =
+                        Read({scatter.operand(count + 1 + i), 0}, update);
+                    if (!element.ok()) return element.status();
+                    arguments.push_back(*element);
+                  }
+                  const absl::StatusOr<MlirValues> results =
+                      EmitScalarComputation(builder_, loc_, *scatter.to_apply(), arguments);
+                  if (!results.ok()) return results.status();
+                  for (const auto [result, array] : llvm::zip(*results, memory)) {
+                    mlir::memref::StoreOp::create(builder_, loc_, result, array, *at);
+                  }
+                  return MlirValues();
+                })
+      .status();
 }
 
 absl::StatusOr<Value> ElementReader::ReadTiles(llvm::ArrayRef<TileInMemory> tiles,

@@ -90,6 +90,10 @@ class ElementReader {
   absl::StatusOr<MlirValues> ReadInits(const HloInstruction& instruction);
   absl::StatusOr<MlirValues> AddSteps(const HloInstruction& instruction, const StepPlaces& steps,
                                       const MlirValues& sums);
+  // Combines what is in memory, one for each leaf of a scatter, with an element of the updates; where it is
+  // not dropped.
+  absl::Status EmitUpdate(const HloInstruction& scatter, const ElementPlace& update,
+                          const MlirValues& memory);
   // The value of an index: the element at a place, to which the function of index values is applied.
   absl::StatusOr<mlir::Value> ReadIndex(ArrayValue array, const ElementPlace& place,
                                         const ValueFunction& function);

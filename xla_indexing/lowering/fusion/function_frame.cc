@@ -72,35 +72,34 @@ absl::StatusOr<mlir::MemRefType> MemoryType(const Shape& shape, mlir::MLIRContex
                                mlir::StridedLayoutAttr::get(context, /*offset=*/0, strides));
 }
 
-FunctionFrame::FunctionFrame(const HloComputation& original, const FusionView& view,
-                             mlir::MLIRContext* context)
-    : original_(original),
-      view_(view),
-      builder_(context),
-      loc_(builder_.getUnknownLoc()),
-      reader_(builder_, loc_) {
+// The parameters of the view are leaves of those of the computation.
+absl::Status PlaceParameters(const HloComputation& computation, const FusionView& view,
+                             const MlirValues& arguments, ElementReader* reader) {
+  for (const HloInstruction* parameter : view.computation().parameters()) {
+    const ArrayValue outside = ComputedBy({view.operand(parameter->parameter_number()), 0});
+    if (outside.instruction->opcode() != HloOpcode::kParameter) {
+      return NotLoweredInstruction(*outside.instruction);
+    }
+    int64_t leaf = outside.leaf;
+    for (int64_t i = 0; i < outside.instruction->parameter_number(); ++i) {
+      leaf += computation.parameter(i)->shape().LeafCount();
+    }
+    for (int64_t i = 0; i < parameter->shape().LeafCount(); ++i) {
+      reader->SetMemory({parameter, i}, arguments[leaf + i]);
+    }
+  }
+  return absl::OkStatus();
+}
+
+FunctionFrame::FunctionFrame(const HloComputation& computation, mlir::MLIRContext* context)
+    : computation_(computation), builder_(context), loc_(builder_.getUnknownLoc()) {
   context
       ->loadDialect<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
                     mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
 }
 
 absl::Status FunctionFrame::Begin() {
-  module_ = mlir::ModuleOp::create(loc_, std::string(original_.name()));
-  if (absl::Status status = AddFunction(); !status.ok()) return status;
-  return PlaceParameters();
-}
-
-absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> FunctionFrame::Finish() {
-  mlir::func::ReturnOp::create(builder_, loc_);
-  ShareConstants();
-  if (mlir::failed(mlir::verify(*module_))) {
-    return absl::InternalError(absl::StrCat(original_.name(), ": what was made does not verify"));
-  }
-  return std::move(module_);
-}
-
-// A function without a body yet, and its arguments.
-absl::Status FunctionFrame::AddFunction() {
+  module_ = mlir::ModuleOp::create(loc_, std::string(computation_.name()));
   llvm::SmallVector<mlir::Type, 8> types;
   const auto add = [&](const HloInstruction& instruction) {
     for (const Shape* leaf : instruction.shape().Leaves()) {
@@ -110,37 +109,29 @@ absl::Status FunctionFrame::AddFunction() {
     }
     return absl::OkStatus();
   };
-  for (const HloInstruction* parameter : original_.parameters()) {
+  for (const HloInstruction* parameter : computation_.parameters()) {
     if (absl::Status status = add(*parameter); !status.ok()) return status;
   }
   const size_t first_result = types.size();
-  if (absl::Status status = add(*original_.root_instruction()); !status.ok()) return status;
+  if (absl::Status status = add(*computation_.root_instruction()); !status.ok()) return status;
   builder_.setInsertionPointToEnd(module_->getBody());
-  auto function = mlir::func::FuncOp::create(builder_, loc_, std::string(original_.name()),
+  auto function = mlir::func::FuncOp::create(builder_, loc_, std::string(computation_.name()),
                                              builder_.getFunctionType(types, {}));
   mlir::Block* body = function.addEntryBlock();
   builder_.setInsertionPointToStart(body);
-  parameters_.assign(body->args_begin(), body->args_begin() + first_result);
+  arguments_.assign(body->args_begin(), body->args_begin() + first_result);
   results_.assign(body->args_begin() + first_result, body->args_end());
   return absl::OkStatus();
 }
 
-// The parameters of the view are leaves of those of the computation.
-absl::Status FunctionFrame::PlaceParameters() {
-  for (const HloInstruction* parameter : view_.computation().parameters()) {
-    const ArrayValue outside = ComputedBy({view_.operand(parameter->parameter_number()), 0});
-    if (outside.instruction->opcode() != HloOpcode::kParameter) {
-      return NotLoweredInstruction(*outside.instruction);
-    }
-    int64_t leaf = outside.leaf;
-    for (int64_t i = 0; i < outside.instruction->parameter_number(); ++i) {
-      leaf += original_.parameter(i)->shape().LeafCount();
-    }
-    for (int64_t i = 0; i < parameter->shape().LeafCount(); ++i) {
-      reader_.SetMemory({parameter, i}, parameters_[leaf + i]);
-    }
+absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> FunctionFrame::Finish() {
+  mlir::func::ReturnOp::create(builder_, loc_);
+  ShareConstants();
+  if (mlir::failed(mlir::verify(*module_))) {
+    return absl::InternalError(
+        absl::StrCat(computation_.name(), ": what was made does not verify"));
   }
-  return absl::OkStatus();
+  return std::move(module_);
 }
 
 // Each constant once, at the beginning of the function; none that is not used.
@@ -161,8 +152,7 @@ void FunctionFrame::ShareConstants() {
   }
 }
 
-// A global of the module.
-absl::Status FunctionFrame::AddConstant(const HloInstruction& constant) {
+absl::StatusOr<Value> FunctionFrame::AddConstant(const HloInstruction& constant) {
   const Literal* literal = constant.literal();
   if (literal == nullptr || !constant.shape().IsArray()) {
     return NotLoweredInstruction(constant);
@@ -189,8 +179,7 @@ absl::Status FunctionFrame::AddConstant(const HloInstruction& constant) {
     mlir::memref::GlobalOp::create(builder_, loc_, name, builder_.getStringAttr("private"), *type,
                                    values, /*constant=*/true, /*alignment=*/nullptr);
   }
-  reader_.SetMemory({&constant, 0}, mlir::memref::GetGlobalOp::create(builder_, loc_, *type, name));
-  return absl::OkStatus();
+  return mlir::memref::GetGlobalOp::create(builder_, loc_, *type, name).getResult();
 }
 
 }  // namespace xla_indexing::internal

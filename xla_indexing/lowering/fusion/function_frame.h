@@ -1,5 +1,5 @@
 // The function that a computation becomes, while it is being emitted: its arguments, and the memory of
-// parameters and of constants.
+// constants.
 //
 // Arguments are memrefs, one for each leaf of each parameter, then one for each leaf of the result;
 // layouts are strides.
@@ -19,6 +19,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/Value.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
@@ -34,36 +35,36 @@ absl::Status Named(const HloInstruction& instruction, const absl::Status& status
 // The memory of an array: its layout as strides.
 absl::StatusOr<mlir::MemRefType> MemoryType(const Shape& shape, mlir::MLIRContext* context);
 
+// Gives the parameters of a view of all of a computation their memory: `arguments` is that of each leaf of
+// the computation's parameters.
+absl::Status PlaceParameters(const HloComputation& computation, const FusionView& view,
+                             const MlirValues& arguments, ElementReader* reader);
+
 class FunctionFrame {
  public:
-  // Loads the dialects that functions are made of. `view` is of all of `original`.
-  FunctionFrame(const HloComputation& original, const FusionView& view, mlir::MLIRContext* context);
+  // Loads the dialects that functions are made of.
+  FunctionFrame(const HloComputation& computation, mlir::MLIRContext* context);
 
-  // Begins the function, and gives the parameters of the view their memory.
   absl::Status Begin();
-  // A global of the module for the values of a constant, which is its memory.
-  absl::Status AddConstant(const HloInstruction& constant);
+  // The memory of a constant: a global of the module.
+  absl::StatusOr<mlir::Value> AddConstant(const HloInstruction& constant);
   // Ends the function. Each constant that is used is there once, at its beginning.
   absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Finish();
 
   mlir::OpBuilder& builder() { return builder_; }
   mlir::Location loc() const { return loc_; }
-  ElementReader& reader() { return reader_; }
-  // The memory of each leaf of the result.
+  // The memory of each leaf of the parameters, and of each leaf of the result.
+  const MlirValues& arguments() const { return arguments_; }
   const MlirValues& results() const { return results_; }
 
  private:
-  absl::Status AddFunction();
-  absl::Status PlaceParameters();
   void ShareConstants();
 
-  const HloComputation& original_;
-  const FusionView& view_;
+  const HloComputation& computation_;
   mlir::OpBuilder builder_;
   mlir::Location loc_;
-  ElementReader reader_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
-  MlirValues parameters_;  // by leaf of the computation's parameters
+  MlirValues arguments_;
   MlirValues results_;
   int constant_count_ = 0;
 };

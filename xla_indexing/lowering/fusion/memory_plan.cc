@@ -27,16 +27,18 @@ bool PassesOn(const HloInstruction& instruction) {
   }
 }
 
-// The first operand that is read for the address of another one; none: the number of operands.
-int64_t FirstIndexOperand(const HloInstruction& instruction) {
+// Whether an operand is read for the address of another one.
+bool IsIndexOperand(const HloInstruction& instruction, int64_t operand) {
   switch (instruction.opcode()) {
     case HloOpcode::kDynamicSlice:
     case HloOpcode::kGather:
-      return 1;
+      return operand >= 1;
     case HloOpcode::kDynamicUpdateSlice:
-      return 2;
+      return operand >= 2;
+    case HloOpcode::kScatter:
+      return operand == instruction.operand_count() / 2;
     default:
-      return instruction.operand_count();
+      return false;
   }
 }
 
@@ -97,7 +99,8 @@ MemoryPlan::MemoryPlan(const HloComputation& computation) {
       if (!IsInMemory(*computed)) level = std::max(level, levels_[computed] + 1);
     }
     const bool is_stored = instruction->opcode() == HloOpcode::kParameter ||
-                           instruction->opcode() == HloOpcode::kConstant;
+                           instruction->opcode() == HloOpcode::kConstant ||
+                           instruction->opcode() == HloOpcode::kScatter;
     if (is_stored || IsSumOfMany(*instruction) || uses_[instruction] > 1 ||
         level >= kMaxInlinedLevels) {
       Add(*instruction);
@@ -116,7 +119,7 @@ void MemoryPlan::CountUses(const HloInstruction& instruction) {
     for (int64_t leaf = 0; leaf < operand->shape().LeafCount(); ++leaf) {
       const HloInstruction* computed = ComputedBy({operand, leaf}).instruction;
       ++uses_[computed];
-      if (i >= FirstIndexOperand(instruction)) Add(*computed);
+      if (IsIndexOperand(instruction, i)) Add(*computed);
     }
   }
 }
