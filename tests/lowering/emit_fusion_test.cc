@@ -105,6 +105,100 @@ TEST(EmitFusionTest, ScatterOfTwoArrays) {
     })");
 }
 
+// The body reads elements of what it has written, exchanges two arrays, and hands one on.
+constexpr char kLoop[] = R"(
+    less {
+      s = (s32[], f32[4], f32[4]{0}, f32[4]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      n = s32[] constant(5)
+      ROOT c = pred[] compare(i, n), direction=LT
+    }
+    step {
+      s = (s32[], f32[4], f32[4], f32[4]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      x = f32[4] get-tuple-element(s), index=1
+      y = f32[4] get-tuple-element(s), index=2
+      k = f32[4] get-tuple-element(s), index=3
+      one = s32[] constant(1)
+      j = s32[] add(i, one)
+      r = f32[4] reverse(x), dimensions={0}
+      a = f32[4] add(r, k)
+      m = f32[4] subtract(y, a)
+      ROOT t = (s32[], f32[4], f32[4], f32[4]) tuple(j, m, x, k)
+    })";
+
+TEST(EmitFusionTest, LoopsAreAsOftenAsTheirConditionsSay) {
+  ExpectRuns(absl::StrCat(kLoop, R"(
+    ENTRY e {
+      i = s32[] parameter(0)
+      x = f32[4] parameter(1)
+      k = f32[4] parameter(2)
+      n = f32[4] negate(x)
+      t = (s32[], f32[4], f32[4], f32[4]) tuple(i, x, n, k)
+      w = (s32[], f32[4], f32[4], f32[4]) while(t), condition=less, body=step
+      y = f32[4] get-tuple-element(w), index=1
+      z = f32[4] get-tuple-element(w), index=2
+      ROOT d = f32[4] add(y, z)
+    })"));
+}
+
+// Loops in a branch in a loop, with calls in its body.
+TEST(EmitFusionTest, LoopsAndBranchesInOneAnother) {
+  ExpectRuns(absl::StrCat(kLoop, R"(
+    inner {
+      x = f32[4] parameter(0)
+      zero = s32[] constant(3)
+      e = f32[4] exponential(x)
+      t = (s32[], f32[4], f32[4], f32[4]) tuple(zero, x, x, e)
+      w = (s32[], f32[4], f32[4], f32[4]) while(t), condition=less, body=step
+      ROOT y = f32[4] get-tuple-element(w), index=1
+    }
+    same { ROOT x = f32[4] parameter(0) }
+    twice { x = f32[4] parameter(0) ROOT y = f32[4] add(x, x) }
+    called { x = f32[4] parameter(0) ROOT y = f32[4] call(x), to_apply=inner }
+    goes_on {
+      s = (s8[], f32[4]) parameter(0)
+      i = s8[] get-tuple-element(s), index=0
+      n = s8[] constant(4)
+      ROOT c = pred[] compare(i, n), direction=LT
+    }
+    outer {
+      s = (s8[], f32[4]) parameter(0)
+      i = s8[] get-tuple-element(s), index=0
+      x = f32[4] get-tuple-element(s), index=1
+      one = s8[] constant(1)
+      j = s8[] add(i, one)
+      b = s32[] convert(i)
+      n = f32[4] negate(x)
+      y = f32[4] conditional(b, x, n, n), branch_computations={same, called, twice}
+      ROOT t = (s8[], f32[4]) tuple(j, y)
+    }
+    ENTRY e {
+      x = f32[4] parameter(0)
+      i = s8[] constant(-1)
+      t = (s8[], f32[4]) tuple(i, x)
+      ROOT w = (s8[], f32[4]) while(t), condition=goes_on, body=outer
+    })"));
+}
+
+TEST(EmitFusionTest, TheFirstBranchIsThatForTrue) {
+  ExpectRuns(R"(
+    pair {
+      p = (s32[3], s32[3]) parameter(0)
+      a = s32[3] get-tuple-element(p), index=0
+      b = s32[3] get-tuple-element(p), index=1
+      ROOT t = (s32[3], s32[3]) tuple(b, a)
+    }
+    same { ROOT p = (s32[3], s32[3]) parameter(0) }
+    ENTRY e {
+      p = pred[] parameter(0)
+      x = s32[3] parameter(1)
+      i = s32[3] iota(), iota_dimension=0
+      t = (s32[3], s32[3]) tuple(x, i)
+      ROOT c = (s32[3], s32[3]) conditional(p, t, t), true_computation=same, false_computation=pair
+    })");
+}
+
 TEST(EmitFusionTest, ConcatenatePadReverse) {
   ExpectRuns(R"(
     ENTRY e {
@@ -176,10 +270,37 @@ TEST(EmitFusionTest, ErrorsNameTheInstruction) {
   EXPECT_THAT(EmitError("ENTRY e { p = f32[4,4] parameter(0) ROOT c = f32[4,4] cholesky(p), "
                         "lower=true }"),
               HasSubstr("c: cholesky"));
+  EXPECT_THAT(EmitError("f { p = f32[4,4] parameter(0) ROOT c = f32[4,4] cholesky(p), lower=true } "
+                        "ENTRY e { p = f32[4,4] parameter(0) i = s32[] parameter(1) "
+                        "ROOT r = f32[4,4] conditional(i, p), branch_computations={f} }"),
+              HasSubstr("r: c: cholesky"));
   EXPECT_THAT(EmitError("ENTRY e { p = c64[4] parameter(0) ROOT n = c64[4] negate(p) }"),
               HasSubstr("p: elements of type c64"));
   EXPECT_THAT(EmitError("ENTRY e { p = f32[<=4] parameter(0) ROOT n = f32[<=4] negate(p) }"),
               HasSubstr("p: arrays like f32[<=4]"));
+}
+
+// Each computation calls the one before twice, in branches that are not inlined.
+TEST(EmitFusionTest, CodeThatGrowsWithTheWaysThatLeadToItIsAnError) {
+  for (const bool is_deep : {false, true}) {
+    std::string text = "f0 { p = s32[] parameter(0) ROOT n = s32[] negate(p) }\n";
+    for (int i = 1; i <= 60; ++i) {
+      const std::string called = absl::StrCat("f", i - 1);
+      absl::StrAppend(&text, "f", i, " { p = s32[] parameter(0) ROOT c = s32[] conditional(p, p",
+                      is_deep ? "" : ", p", "), branch_computations={", called,
+                      is_deep ? "" : absl::StrCat(", ", called), "} }\n");
+    }
+    for (const bool is_too_much : {false, true}) {
+      const std::string called = is_too_much ? "f60" : "f10";
+      const std::string error = EmitError(
+          absl::StrCat(text,
+                       "ENTRY e { p = s32[] parameter(0) ROOT c = s32[] conditional(p, p), "
+                       "branch_computations={",
+                       called, "} }"));
+      EXPECT_THAT(error, is_too_much ? HasSubstr("computations that are called") : HasSubstr(""));
+      EXPECT_EQ(error.empty(), !is_too_much) << error;
+    }
+  }
 }
 
 // Counts those that run; those that one side does not know are passed over.
@@ -207,16 +328,22 @@ TEST(EmitFusionTest, RandomFusionsHaveTheValuesOfTheirDefinition) {
   RandomRuns runs;
   for (uint64_t seed = 0; runs.run() < Cases(3000) && !HasFailure(); ++seed) {
     ASSERT_LT(seed, static_cast<uint64_t>(Cases(60000)));
-    runs.Check(RandomFusionModule(opcodes, seed), seed);
+    runs.Check(RandomFusionModule(opcodes, seed, opcodes), seed);
   }
   std::cout << runs.run() << " run, " << runs.passed_over() << " passed over\n";
 }
 
 TEST(EmitFusionTest, RandomOperationsHaveTheValuesOfTheirDefinition) {
+  const std::vector<HloOpcode> opcodes = LoweredOpcodes();
   RandomRuns runs;
-  for (const HloOpcode opcode : LoweredOpcodes()) {
+  for (const HloOpcode opcode : opcodes) {
+    const int before = runs.run();
     for (uint64_t seed = 0; seed < static_cast<uint64_t>(Cases(100)) && !HasFailure(); ++seed) {
-      runs.Check(RandomOperationModule(opcode, seed), seed);
+      runs.Check(RandomOperationModule(opcode, seed, opcodes), seed);
+    }
+    const bool calls = opcode == HloOpcode::kConditional || opcode == HloOpcode::kWhile;
+    if (calls || opcode == HloOpcode::kScatter) {
+      EXPECT_GT(runs.run() - before, Cases(20)) << OpcodeName(opcode);
     }
   }
   std::cout << runs.run() << " run, " << runs.passed_over() << " passed over\n";

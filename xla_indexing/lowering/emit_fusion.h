@@ -7,9 +7,9 @@
 // Method. An instruction is either *in memory* or *inlined*.
 //
 //   in memory   parameters, constants, what is a leaf of the result, sums over many elements (dot,
-//               convolution, reduce, reduce-window), scatters, and what is used more than once, or by
-//               an operation as an index: each has one loop nest of its own, which writes it to a
-//               result or to a temporary memref
+//               convolution, reduce, reduce-window), scatters, whiles, conditionals, and what is used
+//               more than once, or by an operation as an index: each has one loop nest of its own,
+//               which writes it to a result or to a temporary memref
 //   inlined     everything else: it has one use, and is computed there, element by element, in the
 //               loop nest of what is in memory
 //
@@ -20,6 +20,10 @@
 // scf.if, or bounds of a loop; inside they are known. An index that is read at run time is loaded,
 // clamped as the map's binding says, and becomes a dimension of the map.
 //
+// The state of a while is in memory; its condition and body are emitted likewise, with the state as
+// their arguments, in the regions of an scf.while. What the body computes is in temporaries, and
+// copied when it is done. The branches of a conditional are the regions of an scf.index_switch.
+//
 // Example, `t = transpose(p)`, `ROOT n = negate(t)` of f32[2,3]:
 //
 //   func.func @e(%arg0: memref<3x2xf32>, %arg1: memref<2x3xf32>) {
@@ -27,8 +31,10 @@
 //       %x = memref.load %arg0[%j, %i]   %n = arith.negf %x   memref.store %n, %arg1[%i, %j] } } }
 //
 // Errors. Unimplemented, naming the instruction, for what is not lowered: opcodes that have no meaning
-// on elements (collectives, custom calls, fft, sort, rng, loops ..), complex numbers and numbers of less
-// than 8 bits, tiled layouts and dynamic shapes. Those of FusionView and ApplyIndexing.
+// on elements (collectives, custom calls, fft, sort, rng ..), complex numbers and numbers of less than 8
+// bits, tiled layouts and dynamic shapes. ResourceExhausted where computations are called more than
+// 32 deep, or have more than 200000 instructions together, each as often as it is called. Those of
+// FusionView and ApplyIndexing.
 #ifndef XLA_INDEXING_LOWERING_EMIT_FUSION_H_
 #define XLA_INDEXING_LOWERING_EMIT_FUSION_H_
 

@@ -168,6 +168,7 @@ std::vector<HloOpcode> LoweredOpcodes() {
       case HloOpcode::kBroadcast:
       case HloOpcode::kCall:
       case HloOpcode::kConcatenate:
+      case HloOpcode::kConditional:
       case HloOpcode::kConstant:
       case HloOpcode::kConvolution:
       case HloOpcode::kDot:
@@ -187,7 +188,12 @@ std::vector<HloOpcode> LoweredOpcodes() {
       case HloOpcode::kSlice:
       case HloOpcode::kTranspose:
       case HloOpcode::kTuple:
+      case HloOpcode::kWhile:
         lowered.push_back(opcode);
+        break;
+      case HloOpcode::kComplex:
+      case HloOpcode::kImag:
+      case HloOpcode::kReal:
         break;
       default:
         if (IsElementwise(opcode)) lowered.push_back(opcode);

@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/hlo/types/element_type.h"
+#include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
 
 namespace xla_indexing {
@@ -23,12 +24,14 @@ struct RandomValue {
   Shape shape;
 };
 
-// The text of a module: the computations that are finished; the devices that it is for.
+// The text of a module: the computations that are finished; the devices that it is for; the opcodes of
+// computations that are called, none: any.
 struct RandomModuleText {
   std::string computations;
   int64_t computation_count = 0;
   int64_t replica_count = 1;
   int64_t partition_count = 1;
+  absl::Span<const HloOpcode> called_opcodes;
 
   std::string NewComputationName();
 };

@@ -188,9 +188,11 @@ void SetRandomDevices(Random* random, RandomModuleText* text) {
 HloOpcode RandomOpcode(RandomComputation* c) {
   static const std::vector<HloOpcode>* const all = new std::vector<HloOpcode>(RandomOpcodes());
   while (true) {
+    const absl::Span<const HloOpcode> called = c->module()->called_opcodes;
     // Elementwise operations are many and alike.
-    const HloOpcode opcode =
-        c->random().OneIn(4) ? c->random().Pick(*all) : c->random().Pick(kOpcodes);
+    const HloOpcode opcode = !called.empty()        ? c->random().Pick(called)
+                             : c->random().OneIn(4) ? c->random().Pick(*all)
+                                                    : c->random().Pick(kOpcodes);
     if (CallsComputations(opcode) && c->depth() >= kMaxDepth) continue;
     // Other operations are made for sizes that are known.
     if (opcode == HloOpcode::kSetDimensionSize) continue;
@@ -338,9 +340,11 @@ std::vector<HloOpcode> RandomOpcodes() {
   return opcodes;
 }
 
-std::string RandomOperationModule(HloOpcode opcode, uint64_t seed) {
+std::string RandomOperationModule(HloOpcode opcode, uint64_t seed,
+                                  absl::Span<const HloOpcode> called) {
   Random random(MixBits(seed) + static_cast<uint64_t>(opcode));
   RandomModuleText text;
+  text.called_opcodes = called;
   if (IsCollective(opcode) && !random.OneIn(8)) SetRandomDevices(&random, &text);
   RandomComputation main(&text, &random, /*reuse_percent=*/15, /*depth=*/0);
   main.set_is_synchronous(true);
@@ -361,9 +365,11 @@ std::string RandomFusionModule(uint64_t seed) {
   return ModuleText("random_fusion", text);
 }
 
-std::string RandomFusionModule(absl::Span<const HloOpcode> opcodes, uint64_t seed) {
+std::string RandomFusionModule(absl::Span<const HloOpcode> opcodes, uint64_t seed,
+                               absl::Span<const HloOpcode> called) {
   Random random(MixBits(seed) ^ 0x7171717171);
   RandomModuleText text;
+  text.called_opcodes = called;
   RandomComputation main(&text, &random, /*reuse_percent=*/85, /*depth=*/0);
   for (int64_t i = random.Between(2, 8); i > 0; --i) {
     AddRandomInstruction(random.Pick(opcodes), &main);

@@ -31,15 +31,18 @@ inline constexpr int64_t kMaxRandomElements = 128;
 std::vector<HloOpcode> RandomOpcodes();
 
 // The root of the entry is an instruction of this opcode; its operands are parameters, and for
-// integers that address elements also constants, iotas and arithmetic of such.
-std::string RandomOperationModule(HloOpcode opcode, uint64_t seed);
+// integers that address elements also constants, iotas and arithmetic of such. What it calls has
+// instructions of the opcodes `called` alone; empty: of any.
+std::string RandomOperationModule(HloOpcode opcode, uint64_t seed,
+                                  absl::Span<const HloOpcode> called = {});
 
 // The entry has two to ten instructions of random opcodes (beside those that prepare their
 // operands) that use each other's results, among them fusions, calls and tuples; its root is one of
 // them or a tuple of several.
 std::string RandomFusionModule(uint64_t seed);
-// Likewise, of these opcodes alone, on one device.
-std::string RandomFusionModule(absl::Span<const HloOpcode> opcodes, uint64_t seed);
+// Likewise, of these opcodes alone, on one device; what it calls likewise of the opcodes `called`.
+std::string RandomFusionModule(absl::Span<const HloOpcode> opcodes, uint64_t seed,
+                               absl::Span<const HloOpcode> called = {});
 
 }  // namespace xla_indexing
 

@@ -82,6 +82,7 @@ class ElementReader {
   void ReadFromMemory() { tiles_.reset(); }
 
   absl::StatusOr<mlir::Value> Read(ArrayValue array, const ElementPlace& place);
+  absl::StatusOr<mlir::Value> ReadScalar(const HloInstruction& scalar);
   // An element of an instruction that is no sum of many, from those of its operands.
   absl::StatusOr<mlir::Value> Compute(const HloInstruction& instruction, const ElementPlace& place);
   // An element of a result that is a sum of many, one for each leaf; by loops.
@@ -90,8 +91,8 @@ class ElementReader {
   absl::StatusOr<MlirValues> ReadInits(const HloInstruction& instruction);
   absl::StatusOr<MlirValues> AddSteps(const HloInstruction& instruction, const StepPlaces& steps,
                                       const MlirValues& sums);
-  // Combines what is in memory, one for each leaf of a scatter, with an element of the updates; where it is
-  // not dropped.
+  // Combines what is in memory, an array for each leaf of a scatter, with an element of the updates,
+  // unless that is dropped.
   absl::Status EmitUpdate(const HloInstruction& scatter, const ElementPlace& update,
                           const MlirValues& memory);
   // The value of an index: the element at a place, to which the function of index values is applied.
@@ -109,7 +110,6 @@ class ElementReader {
                                         const ElementPlace& place);
   absl::StatusOr<mlir::Value> ReadOperand(const HloInstruction& instruction, int64_t operand,
                                           const ElementPlace& place);
-  absl::StatusOr<mlir::Value> ReadScalar(const HloInstruction& scalar);
   absl::StatusOr<mlir::Value> ReadIota(const HloInstruction& iota, const ElementPlace& place);
   absl::StatusOr<mlir::Value> ReadConstant(const HloInstruction& constant);
   absl::StatusOr<mlir::Value> ReadBinding(const OperandIndexing& indexing, int runtime,

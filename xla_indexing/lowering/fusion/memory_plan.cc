@@ -74,6 +74,21 @@ bool IsSumOfMany(const HloInstruction& instruction) {
   }
 }
 
+bool IsNeverInlined(const HloInstruction& instruction) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kCall:
+    case HloOpcode::kConditional:
+    case HloOpcode::kConstant:
+    case HloOpcode::kFusion:
+    case HloOpcode::kParameter:
+    case HloOpcode::kScatter:
+    case HloOpcode::kWhile:
+      return true;
+    default:
+      return IsSumOfMany(instruction);
+  }
+}
+
 bool IsOneNumber(const HloInstruction& instruction) {
   if (instruction.opcode() != HloOpcode::kConstant) return false;
   const Literal* literal = instruction.literal();
@@ -98,11 +113,7 @@ MemoryPlan::MemoryPlan(const HloComputation& computation) {
       const HloInstruction* computed = ComputedBy({operand, 0}).instruction;
       if (!IsInMemory(*computed)) level = std::max(level, levels_[computed] + 1);
     }
-    const bool is_stored = instruction->opcode() == HloOpcode::kParameter ||
-                           instruction->opcode() == HloOpcode::kConstant ||
-                           instruction->opcode() == HloOpcode::kScatter;
-    if (is_stored || IsSumOfMany(*instruction) || uses_[instruction] > 1 ||
-        level >= kMaxInlinedLevels) {
+    if (IsNeverInlined(*instruction) || uses_[instruction] > 1 || level >= kMaxInlinedLevels) {
       Add(*instruction);
     }
   }

@@ -35,6 +35,8 @@ ArrayValue ComputedBy(ArrayValue value);
 
 // Whether each element is the sum, or the like, of many: dot, convolution, reduce, reduce-window.
 bool IsSumOfMany(const HloInstruction& instruction);
+// Such a sum, what is stored, and what writes its result as a whole: it is in memory.
+bool IsNeverInlined(const HloInstruction& instruction);
 // A constant all of whose elements are equal.
 bool IsOneNumber(const HloInstruction& instruction);
 // What is computed from no array, and therefore anew wherever it is used: such a constant, an iota.
