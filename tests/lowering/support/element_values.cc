@@ -42,12 +42,24 @@ std::optional<T> FloatUnary(HloOpcode opcode, T a) {
   switch (opcode) {
     case HloOpcode::kAbs:
       return std::fabs(a);
+    case HloOpcode::kAcos:
+      return std::acos(a);
+    case HloOpcode::kAcosh:
+      return std::acosh(a);
+    case HloOpcode::kAsin:
+      return std::asin(a);
+    case HloOpcode::kAsinh:
+      return std::asinh(a);
+    case HloOpcode::kAtanh:
+      return std::atanh(a);
     case HloOpcode::kCbrt:
       return std::cbrt(a);
     case HloOpcode::kCeil:
       return std::ceil(a);
     case HloOpcode::kCosine:
       return std::cos(a);
+    case HloOpcode::kCosh:
+      return std::cosh(a);
     case HloOpcode::kErf:
       return std::erf(a);
     case HloOpcode::kExponential:
@@ -74,6 +86,8 @@ std::optional<T> FloatUnary(HloOpcode opcode, T a) {
       return std::isnan(a) || a == 0 ? a : std::copysign(T(1), a);
     case HloOpcode::kSine:
       return std::sin(a);
+    case HloOpcode::kSinh:
+      return std::sinh(a);
     case HloOpcode::kSqrt:
       return std::sqrt(a);
     case HloOpcode::kTan:

@@ -164,15 +164,32 @@ class ElementEmitter {
   static unsigned WidthOf(Value value) { return value.getType().getIntOrFloatBitWidth(); }
 
   Value EmitFloatUnary(HloOpcode opcode, Value a) {
+    // Several operations, of 16 bits, round once.
+    if ((opcode == HloOpcode::kLogistic || opcode == HloOpcode::kRsqrt) && WidthOf(a) < 32) {
+      const Value wide = Make<arith::ExtFOp>(builder_.getF32Type(), a);
+      return Make<arith::TruncFOp>(a.getType(), EmitFloatUnary(opcode, wide));
+    }
     switch (opcode) {
       case HloOpcode::kAbs:
         return Make<math::AbsFOp>(a);
+      case HloOpcode::kAcos:
+        return Make<math::AcosOp>(a);
+      case HloOpcode::kAcosh:
+        return Make<math::AcoshOp>(a);
+      case HloOpcode::kAsin:
+        return Make<math::AsinOp>(a);
+      case HloOpcode::kAsinh:
+        return Make<math::AsinhOp>(a);
+      case HloOpcode::kAtanh:
+        return Make<math::AtanhOp>(a);
       case HloOpcode::kCbrt:
         return Make<math::CbrtOp>(a);
       case HloOpcode::kCeil:
         return Make<math::CeilOp>(a);
       case HloOpcode::kCosine:
         return Make<math::CosOp>(a);
+      case HloOpcode::kCosh:
+        return Make<math::CoshOp>(a);
       case HloOpcode::kErf:
         return Make<math::ErfOp>(a);
       case HloOpcode::kExponential:
@@ -206,6 +223,8 @@ class ElementEmitter {
                                      Make<math::CopySignOp>(Float(a, 1), a), a);
       case HloOpcode::kSine:
         return Make<math::SinOp>(a);
+      case HloOpcode::kSinh:
+        return Make<math::SinhOp>(a);
       case HloOpcode::kSqrt:
         return Make<math::SqrtOp>(a);
       case HloOpcode::kTan:
@@ -312,6 +331,9 @@ class ElementEmitter {
       value = Make<arith::ExtFOp>(builder_.getF32Type(), value);
       return Make<arith::TruncFOp>(to, value);
     }
+    // By way of f32, as integers become bf16.
+    if (to.isBF16() && from_width == 64)
+      value = Make<arith::TruncFOp>(builder_.getF32Type(), value);
     return from_width < width ? Make<arith::ExtFOp>(to, value) : Make<arith::TruncFOp>(to, value);
   }
 

@@ -9,6 +9,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/APInt.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/ExecutionEngine/Orc/Core.h"
+#include "llvm/ExecutionEngine/Orc/Mangling.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/TargetSelect.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -42,6 +47,35 @@ std::vector<int64_t> DescriptorOf(RunArray& array) {
   words.insert(words.end(), array.sizes.begin(), array.sizes.end());
   words.insert(words.end(), array.strides.begin(), array.strides.end());
   return words;
+}
+
+// What LLVM calls for floats of 16 bits where the processor does not have it, and what few systems have in a
+// library. Those floats are the lowest bits of the register of a float.
+float Narrow(llvm::APFloat value, const llvm::fltSemantics& format) {
+  bool is_inexact = false;
+  value.convert(format, llvm::APFloat::rmNearestTiesToEven, &is_inexact);
+  return llvm::bit_cast<float>(static_cast<uint32_t>(value.bitcastToAPInt().getZExtValue()));
+}
+float FloatToHalf(float value) { return Narrow(llvm::APFloat(value), llvm::APFloat::IEEEhalf()); }
+float DoubleToHalf(double value) { return Narrow(llvm::APFloat(value), llvm::APFloat::IEEEhalf()); }
+float FloatToBfloat(float value) { return Narrow(llvm::APFloat(value), llvm::APFloat::BFloat()); }
+float DoubleToBfloat(double value) { return Narrow(llvm::APFloat(value), llvm::APFloat::BFloat()); }
+float HalfToFloat(float value) {
+  const llvm::APInt bits(16, llvm::bit_cast<uint32_t>(value), /*isSigned=*/false,
+                         /*implicitTrunc=*/true);
+  return Narrow(llvm::APFloat(llvm::APFloat::IEEEhalf(), bits), llvm::APFloat::IEEEsingle());
+}
+
+llvm::orc::SymbolMap FunctionsOfNarrowFloats(llvm::orc::MangleAndInterner name) {
+  const auto symbol = [](auto* function) {
+    return llvm::orc::ExecutorSymbolDef(llvm::orc::ExecutorAddr::fromPtr(function),
+                                        llvm::JITSymbolFlags::Exported);
+  };
+  return {{name("__extendhfsf2"), symbol(&HalfToFloat)},
+          {name("__truncdfbf2"), symbol(&DoubleToBfloat)},
+          {name("__truncdfhf2"), symbol(&DoubleToHalf)},
+          {name("__truncsfbf2"), symbol(&FloatToBfloat)},
+          {name("__truncsfhf2"), symbol(&FloatToHalf)}};
 }
 
 absl::Status Done(llvm::Error error) {
@@ -92,6 +126,7 @@ absl::StatusOr<CompiledModule> CompiledModule::Compile(mlir::ModuleOp module) {
   options.enablePerfNotificationListener = false;
   auto engine = mlir::ExecutionEngine::create(module, options);
   if (!engine) return Done(engine.takeError());
+  (*engine)->registerSymbols(FunctionsOfNarrowFloats);
   CompiledModule compiled;
   compiled.engine_ = std::move(*engine);
   return compiled;
