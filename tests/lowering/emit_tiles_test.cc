@@ -35,13 +35,13 @@ using ::testing::HasSubstr;
 // Sums of one pass are rounded at other places: those of positive terms differ by a few units in the last
 // place for each step.
 absl::Status RunTiled(const std::string& text, uint64_t seed, ChooseTiling choose,
-                      TiledLoops loops = TiledLoops::kSeparate) {
+                      TiledLoops loops = TiledLoops::kSeparate, int64_t one_pass_ulps = 64) {
   return CheckRun(
       text, seed,
       [&](const HloComputation& computation, mlir::MLIRContext* context) {
         return EmitTiles(computation, choose, context, loops);
       },
-      RandomFloats::kQuarters, loops == TiledLoops::kOnePass ? 64 : 4);
+      RandomFloats::kQuarters, loops == TiledLoops::kOnePass ? one_pass_ulps : 4);
 }
 
 // Sizes that divide the dimensions, other ones, whole dimensions and more than that.
@@ -60,7 +60,7 @@ Tiling RandomTiling(const TilingSpace& space, Random* random) {
 
 // With these sizes and with random ones. `at_least` of the random tilings have to be possible.
 void ExpectTilesRun(const std::string& text, const std::vector<std::string>& sizes, int at_least,
-                    TiledLoops loops = TiledLoops::kSeparate) {
+                    TiledLoops loops = TiledLoops::kSeparate, int64_t one_pass_ulps = 64) {
   for (const std::string& given : sizes) {
     const absl::Status status = RunTiled(
         text, 1,
@@ -69,7 +69,7 @@ void ExpectTilesRun(const std::string& text, const std::vector<std::string>& siz
           if (!parsed.ok()) return parsed.status();
           return Tiling{*parsed, {}};
         },
-        loops);
+        loops, one_pass_ulps);
     EXPECT_TRUE(status.ok()) << given << ": " << status.message();
   }
   int run = 0;
@@ -84,7 +84,7 @@ void ExpectTilesRun(const std::string& text, const std::vector<std::string>& siz
                                absl::StrJoin(tiling.loops, ","));
           return absl::StatusOr<Tiling>(tiling);
         },
-        loops);
+        loops, one_pass_ulps);
     if (absl::IsFailedPrecondition(status)) continue;
     ++run;
     ASSERT_TRUE(status.ok()) << tried << ": " << status.message();
@@ -144,6 +144,33 @@ TEST(EmitTilesTest, OnePass) {
        {"db =", "ones = f32[6] broadcast(one), dimensions={}\n r = f32[6] divide(ones, d)\n db ="},
        {"divide(x, db)", "multiply(x, db)"}});
   ExpectTilesRun(reciprocals, {"2,4,2,3", "6,4,4,1"}, 20, TiledLoops::kOnePass);
+}
+
+// Maxima of 16 bits, with sums of 32 or of as many; the result is rounded to 16.
+TEST(EmitTilesTest, OnePassOfSixteenBits) {
+  const std::string mixed = absl::StrReplaceAll(
+      kMaskedAttention,
+      {{"max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[]",
+        "max { a = F[] parameter(0) b = F[] parameter(1) ROOT m = F[]"},
+       {"least = f32[]", "least = F[]"},
+       {"dots = f32[", "dots = F["},
+       {"masked = f32[", "masked = F["},
+       {" s = f32[", " s = F["},
+       {" m = f32[6]", " m = F[6]"},
+       {" mb = f32[", " mb = F["},
+       {" t = f32[", " t = F["},
+       {"x = f32[6,6] exponential(t)", "e = F[6,6] exponential(t)\n x = f32[6,6] convert(e)"},
+       {"ROOT o = f32", "o = f32"},
+       {"dot(p, weight), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        "dot(p, weight), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        "ROOT r = F[6,4] convert(o)"}});
+  const std::string narrow = absl::StrReplaceAll(kMaskedAttention, {{"f32[", "F["}});
+  for (const char* const type : {"f16[", "bf16["}) {
+    ExpectTilesRun(absl::StrReplaceAll(mixed, {{"F[", type}}),
+                   {"2,4,2,3", "6,4,4,1", "3,2,1,3", "1,1,6,2"}, 20, TiledLoops::kOnePass, 2);
+    ExpectTilesRun(absl::StrReplaceAll(narrow, {{"F[", type}}),
+                   {"2,4,2,3", "6,4,4,1", "3,2,1,3", "1,1,6,2"}, 20, TiledLoops::kOnePass, 6);
+  }
 }
 
 TEST(EmitTilesTest, ConvolutionWithEpilogue) {

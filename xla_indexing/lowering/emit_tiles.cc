@@ -31,8 +31,10 @@
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/lowering/elements/elementwise_ops.h"
 #include "xla_indexing/lowering/fusion/element_reader.h"
 #include "xla_indexing/lowering/fusion/function_frame.h"
 #include "xla_indexing/lowering/fusion/memory_plan.h"
@@ -170,8 +172,11 @@ class TileEmitter {
       for (const TileRescale& rescale : region.rescales) {
         if (rescale.kind != TileRescale::Kind::kMaximum || maxima_.contains(rescale.by)) continue;
         const TileNode& node = graph_.nodes()[rescale.by];
-        const absl::StatusOr<Value> finite = AllocateTile(node, node.leaf);
-        const absl::StatusOr<Value> factors = AllocateTile(node, node.leaf);
+        const ElementType type = node.instruction->shape().Leaf(node.leaf).element_type();
+        const absl::StatusOr<Value> finite = AllocateTile(node, type);
+        // A sum is multiplied by many of them.
+        const absl::StatusOr<Value> factors =
+            AllocateTile(node, BitWidth(type) < 32 ? ElementType::kF32 : type);
         if (!finite.ok()) return NamedAs(rescale.by, finite.status());
         if (!factors.ok()) return NamedAs(rescale.by, factors.status());
         maxima_[rescale.by] = {static_cast<int>(number), *finite, *factors};
@@ -181,7 +186,9 @@ class TileEmitter {
   }
 
   absl::StatusOr<Value> AllocateTile(const TileNode& node, int64_t leaf) {
-    const ElementType type = node.instruction->shape().Leaf(leaf).element_type();
+    return AllocateTile(node, node.instruction->shape().Leaf(leaf).element_type());
+  }
+  absl::StatusOr<Value> AllocateTile(const TileNode& node, ElementType type) {
     const absl::StatusOr<mlir::MemRefType> memory =
         internal::MemoryType(Shape::Array(type, graph_.tile(node).sizes), builder_.getContext());
     if (!memory.ok()) return memory.status();
@@ -482,7 +489,10 @@ class TileEmitter {
         mlir::arith::ConstantOp::create(builder_, loc_, builder_.getFloatAttr(now.getType(), 0.0));
     const Value finite =
         mlir::arith::SelectOp::create(builder_, loc_, IsMinusInfinity(now), zero, now);
-    const Value growth = mlir::arith::SubFOp::create(builder_, loc_, before, finite);
+    const mlir::Type type =
+        llvm::cast<mlir::MemRefType>(maximum.factors.getType()).getElementType();
+    const Value growth =
+        internal::EmitOfFloats(builder_, loc_, HloOpcode::kSubtract, before, finite, type);
     mlir::memref::StoreOp::create(builder_, loc_, finite, maximum.finite, position);
     mlir::memref::StoreOp::create(builder_, loc_, mlir::math::ExpOp::create(builder_, loc_, growth),
                                   maximum.factors, position);
@@ -513,10 +523,8 @@ class TileEmitter {
       const absl::StatusOr<Value> factor = ReadBy(rescale, place, maxima_[rescale.by].factors);
       if (!factor.ok()) return factor.status();
       for (Value& sum : *sums) {
-        if (sum.getType() != factor->getType()) {
-          return absl::UnimplementedError("a sum in one pass with a maximum of another type");
-        }
-        sum = mlir::arith::MulFOp::create(builder_, loc_, sum, *factor);
+        sum = internal::EmitOfFloats(builder_, loc_, HloOpcode::kMultiply, sum, *factor,
+                                     sum.getType());
       }
     }
     return absl::OkStatus();
@@ -532,10 +540,8 @@ class TileEmitter {
           if (!by.ok()) return by.status();
           Value sum = mlir::memref::LoadOp::create(builder_, loc_, memory, position);
           if (rescale.kind == TileRescale::Kind::kDivisor) {
-            if (sum.getType() != by->getType()) {
-              return absl::UnimplementedError("a sum in one pass with a divisor of another type");
-            }
-            sum = mlir::arith::DivFOp::create(builder_, loc_, sum, *by);
+            sum =
+                internal::EmitOfFloats(builder_, loc_, HloOpcode::kDivide, sum, *by, sum.getType());
           } else {
             const auto type = llvm::cast<mlir::FloatType>(sum.getType());
             const Value nan = mlir::arith::ConstantOp::create(

@@ -19,6 +19,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Types.h"
 #include "mlir/IR/Value.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
@@ -137,6 +138,20 @@ class ElementEmitter {
     if (width == from_width) return value;
     return IsSignedIntegral(from) ? Make<arith::ExtSIOp>(to_type, value)
                                   : Make<arith::ExtUIOp>(to_type, value);
+  }
+
+  Value EmitFloatToFloat(Value value, mlir::Type to) {
+    if (value.getType() == to) return value;
+    const unsigned from_width = WidthOf(value);
+    const unsigned width = to.getIntOrFloatBitWidth();
+    if (from_width == width) {  // f16 and bf16
+      value = Make<arith::ExtFOp>(builder_.getF32Type(), value);
+      return Make<arith::TruncFOp>(to, value);
+    }
+    // By way of f32, as integers become bf16.
+    if (to.isBF16() && from_width == 64)
+      value = Make<arith::TruncFOp>(builder_.getF32Type(), value);
+    return from_width < width ? Make<arith::ExtFOp>(to, value) : Make<arith::TruncFOp>(to, value);
   }
 
   Value EmitClamp(ElementType type, Value low, Value value, Value high) {
@@ -323,20 +338,6 @@ class ElementEmitter {
     return Make<arith::SelectOp>(is_in, shifted, zero);
   }
 
-  Value EmitFloatToFloat(Value value, mlir::Type to) {
-    if (value.getType() == to) return value;
-    const unsigned from_width = WidthOf(value);
-    const unsigned width = to.getIntOrFloatBitWidth();
-    if (from_width == width) {  // f16 and bf16
-      value = Make<arith::ExtFOp>(builder_.getF32Type(), value);
-      return Make<arith::TruncFOp>(to, value);
-    }
-    // By way of f32, as integers become bf16.
-    if (to.isBF16() && from_width == 64)
-      value = Make<arith::TruncFOp>(builder_.getF32Type(), value);
-    return from_width < width ? Make<arith::ExtFOp>(to, value) : Make<arith::TruncFOp>(to, value);
-  }
-
   Value EmitFloatToInteger(Value value, bool is_signed, mlir::Type to) {
     // Powers of two up to 2^64 are numbers of f32, and not of f16.
     if (WidthOf(value) < 32) value = Make<arith::ExtFOp>(builder_.getF32Type(), value);
@@ -389,6 +390,20 @@ bool IsLoweredElementwise(const HloInstruction& instruction) {
     default:
       return IsElementwise(instruction.opcode());
   }
+}
+
+Value EmitOfFloats(mlir::OpBuilder& builder, mlir::Location loc, HloOpcode opcode, Value a, Value b,
+                   mlir::Type result) {
+  ElementEmitter emitter(builder, loc);
+  mlir::Type type = result;
+  if (a.getType() != type || b.getType() != type) {
+    const bool is_f64 = type.isF64() || a.getType().isF64() || b.getType().isF64();
+    type = is_f64 ? builder.getF64Type() : builder.getF32Type();
+  }
+  const Value value =
+      emitter.EmitBinary(opcode, ElementType::kF64, emitter.EmitFloatToFloat(a, type),
+                         emitter.EmitFloatToFloat(b, type));
+  return emitter.EmitFloatToFloat(value, result);
 }
 
 absl::StatusOr<Value> EmitConvert(mlir::OpBuilder& builder, mlir::Location loc, Value value,

@@ -15,11 +15,13 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Location.h"
+#include "mlir/IR/Types.h"
 #include "mlir/IR/Value.h"
 #include "mlir/IR/ValueRange.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/element_type.h"
+#include "xla_indexing/hlo/types/opcode.h"
 
 namespace xla_indexing::internal {
 
@@ -37,6 +39,10 @@ absl::StatusOr<llvm::SmallVector<mlir::Value, 4>> EmitMultiplyAdd(mlir::OpBuilde
                                                                   mlir::Location loc,
                                                                   const HloInstruction& product,
                                                                   mlir::ValueRange arguments);
+
+// A binary operation on floats of any types, done in one that holds all three, as one of `result`.
+mlir::Value EmitOfFloats(mlir::OpBuilder& builder, mlir::Location loc, HloOpcode opcode,
+                         mlir::Value a, mlir::Value b, mlir::Type result);
 
 // An element as one of another type.
 absl::StatusOr<mlir::Value> EmitConvert(mlir::OpBuilder& builder, mlir::Location loc,
