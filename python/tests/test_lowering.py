@@ -123,6 +123,47 @@ def test_what_jax_computes():
         np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
 
 
+def test_loops_branches_and_scatters_of_jax():
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+
+    def program(x, rows, steps):
+        def step(carry, row):
+            index, state = carry
+            state = jax.lax.cond(index % 2 == 0, lambda s: s @ s.T / 8, lambda s: s - row, state)
+            return (index + 1, state), state.sum()
+
+        (_, state), sums = jax.lax.scan(step, (0, x), x)
+        halves = jax.lax.while_loop(lambda s: s[0] < steps, lambda s: (s[0] + 1, s[1] / 2), (0, state))
+        return halves[1].at[rows].add(x), sums, jax.ops.segment_max(x, rows, 3)
+
+    (x,) = arrays((4, 4))
+    rows = np.array([3, -1, 9, 3], np.int32)
+    for steps in (0, 3):
+        given = x, rows, np.int32(steps)
+        entry = xi.analyze(program, *given, optimized=False).entry
+        for got, expected in zip(entry.run(*given), jax.jit(program)(*given)):
+            np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+    assert "scf.while" in entry.emit()
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_floats_of_16_bits(name):
+    jax = pytest.importorskip("jax")
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    dtype = np.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else np.float16)
+    given = [a.astype(dtype) for a in arrays((4, 6), (6, 3))]
+
+    def layer(x, w):
+        return jax.nn.sigmoid(x) @ w, (x.astype("float32") * 3).astype(x.dtype), x.sum(1), x.T > 0
+
+    entry = xi.analyze(layer, *given, optimized=False).entry
+    for got, expected in zip(entry.run(*given), jax.jit(layer)(*given)):
+        assert got.dtype == expected.dtype
+        # XLA keeps sums in f32.
+        np.testing.assert_allclose(got.astype(float), np.asarray(expected, float), rtol=0.04, atol=0.04)
+
+
 def test_what_does_not_fit_is_an_error():
     x, w, b = arrays((7, 10), (10, 6), (6,))
     with pytest.raises(TypeError, match="takes 3 arrays, not 2"):

@@ -42,8 +42,8 @@ def run(computation: Computation, *arrays: Any, tile_sizes: TileSizes = None, on
     """The results of the computation for arrays, one for each parameter, or a tuple of them for a tuple.
 
     `tile_sizes` and `one_pass` are those of emit. The result is a numpy array, or a list of the arrays of a
-    tuple. TypeError where the number of arrays, a shape or a dtype is not the parameter's: nothing is
-    converted.
+    tuple; those of bf16 have the dtype of ml_dtypes. A loop goes on as long as its condition holds. TypeError
+    where the number of arrays, a shape or a dtype is not the parameter's: nothing is converted.
     """
     import numpy as np
 
