@@ -125,7 +125,6 @@ def test_what_jax_computes():
 
 def test_loops_branches_and_scatters_of_jax():
     jax = pytest.importorskip("jax")
-    jnp = jax.numpy
 
     def program(x, rows, steps):
         def step(carry, row):
