@@ -111,7 +111,8 @@ TEST(EmitFusionTest, GatherOfARowAndDynamicUpdateSlice) {
     })");
 }
 
-// Rows that go to one place are put there one after another; those that are partly outside are dropped.
+// Rows that go to one place are put there one after another; those that are partly outside are
+// dropped.
 TEST(EmitFusionTest, ScatterOfWindows) {
   ExpectRuns(R"(
     last { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }

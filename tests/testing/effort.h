@@ -74,8 +74,8 @@ inline int Cases(int cases) {
 inline int LongCases(int cases) { return Cases(cases) / (kIsSanitized && !IsFullEffort() ? 4 : 1); }
 
 // Tells a loop over all cases which of them to try: every one, and with less than the full effort the first one
-// and then every 11th (every 4th of a third, every 17th under sanitizers). The length of an inner loop is seldom a multiple of these, so
-// that cases of all kinds are tried.
+// and then every 11th (every 4th of a third, every 17th under sanitizers). The length of an inner
+// loop is seldom a multiple of these, so that cases of all kinds are tried.
 //
 //   CasesInTurn cases;
 //   for (const Step& step : AllSteps()) {

@@ -61,8 +61,8 @@ class ComputationEmitter {
         loc_(frame.loc()),
         reader_(builder_, loc_) {}
 
-  // From the memory of the leaves of the parameters to that of those of the result. A result that is
-  // an argument has to be what the computation hands on of it.
+  // From the memory of the leaves of the parameters to that of those of the result. A result that
+  // is an argument has to be what the computation hands on of it.
   absl::Status Emit(const MlirValues& arguments, const MlirValues& results) {
     const absl::StatusOr<FusionView> view = FusionView::OfComputation(original_);
     if (!view.ok()) return view.status();

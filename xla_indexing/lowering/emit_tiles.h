@@ -33,7 +33,8 @@
 //
 // Errors. Those of EmitFusion, TiledComputation and `choose`. Unimplemented also for scans, ragged and
 // scaled dots, for what is read on other devices, for tiles that an index moves which is not a parameter or
-// computed from a few of these, and for reads of which it is not known which of several tiles has them.
+// computed from a few of these, and for reads of which it is not known which of several tiles has
+// them.
 #ifndef XLA_INDEXING_LOWERING_EMIT_TILES_H_
 #define XLA_INDEXING_LOWERING_EMIT_TILES_H_
 

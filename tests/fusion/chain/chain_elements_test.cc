@@ -213,8 +213,8 @@ OperandIndexing MapOfBijection(const HloModule& module, Direction direction,
   return map;
 }
 
-// Chains whose steps cut an index at places that do not divide one another, so that it grows with each of
-// them: exact, or the whole array where it grows too long.
+// Chains whose steps cut an index at places that do not divide one another, so that it grows with
+// each of them: exact, or the whole array where it grows too long.
 TEST(ChainElementsTest, LongChainsOfTransposesAndReshapesAreExactOrSaySo) {
   int exact = 0;
   const int cases = Cases(40);

@@ -36,7 +36,8 @@ const llvm::fltSemantics& FormatOf(ElementType type) {
   }
 }
 
-// T is float or double: the precision of each operation. Those on 16 bits are done in f32, and rounded.
+// T is float or double: the precision of each operation. Those on 16 bits are done in f32, and
+// rounded.
 template <typename T>
 std::optional<T> FloatUnary(HloOpcode opcode, T a) {
   switch (opcode) {

@@ -1,5 +1,5 @@
-// The values of single elements by the definitions of their operations. A value is its bits: of integers
-// the number, and of floats those of their format.
+// The values of single elements by the definitions of their operations. A value is its bits: of
+// integers the number, and of floats those of their format.
 //
 // Example: MultiplyAddValue(ElementType::kS8, 100, 10, 3) == -126.
 #ifndef XLA_INDEXING_TESTS_LOWERING_SUPPORT_ELEMENT_VALUES_H_
@@ -17,13 +17,15 @@ namespace xla_indexing {
 // Integers of 8 bits and more, predicates, f16, bf16, f32 and f64.
 bool HasElementValues(ElementType type);
 
-// The number that the bits of an element are, and the bits of the float that is nearest to a number.
+// The number that the bits of an element are, and the bits of the float that is nearest to a
+// number.
 double NumberOf(ElementType type, reference::Integer bits);
 reference::Integer BitsOfFloat(ElementType type, double number);
 
 reference::Integer ConvertElement(reference::Integer bits, ElementType from, ElementType to);
 
-// An element of an elementwise instruction, of those of the operands; none where it is not defined here.
+// An element of an elementwise instruction, of those of the operands; nullopt if it is not defined
+// here.
 std::optional<reference::Integer> ElementwiseValue(const HloInstruction& instruction,
                                                    const std::vector<reference::Integer>& operands);
 

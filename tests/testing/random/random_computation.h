@@ -24,8 +24,8 @@ struct RandomValue {
   Shape shape;
 };
 
-// The text of a module: the computations that are finished; the devices that it is for; the opcodes of
-// computations that are called, none: any.
+// The text of a module: the computations that are finished; the devices that it is for; the opcodes
+// of computations that are called, none: any.
 struct RandomModuleText {
   std::string computations;
   int64_t computation_count = 0;

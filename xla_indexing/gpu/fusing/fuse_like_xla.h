@@ -40,11 +40,12 @@ namespace xla_indexing {
 
 absl::StatusOr<std::unique_ptr<HloModule>> FuseLikeXla(const HloModule& module);
 
-// Whether layouts are stated that XLA will not keep, since it assigns its own to all but the parameters.
+// Whether layouts are stated that XLA will not keep, since it assigns its own to all but the
+// parameters.
 bool HasUnassignedLayouts(const HloModule& module);
 
-// The module that FuseLikeXla begins with if there are such layouts: the same one in row-major ones. Null
-// if FuseLikeXla keeps the layouts that the module states.
+// The module that FuseLikeXla begins with if there are such layouts: the same one in row-major
+// ones. Null if FuseLikeXla keeps the layouts that the module states.
 std::unique_ptr<HloModule> WithoutUnassignedLayouts(const HloModule& module);
 
 // Whether some instruction is a fusion.

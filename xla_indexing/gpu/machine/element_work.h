@@ -22,7 +22,8 @@ namespace xla_indexing {
 // Whether it is a function such as exp, which takes many operations or a unit of its own.
 bool IsTranscendental(HloOpcode opcode);
 
-// A sum of fewer elements costs so little that computing it again, wherever it is read, is no waste.
+// A sum of fewer elements costs so little that computing it again, wherever it is read, is no
+// waste.
 inline constexpr int64_t kSmallSum = 16;
 
 struct ElementWork {

@@ -91,8 +91,8 @@ class ElementReader {
   absl::StatusOr<MlirValues> ReadInits(const HloInstruction& instruction);
   absl::StatusOr<MlirValues> AddSteps(const HloInstruction& instruction, const StepPlaces& steps,
                                       const MlirValues& sums);
-  // Combines what is in memory, an array for each leaf of a scatter, with an element of the updates,
-  // unless that is dropped.
+  // Combines what is in memory, an array for each leaf of a scatter, with an element of the
+  // updates, unless that is dropped.
   absl::Status EmitUpdate(const HloInstruction& scatter, const ElementPlace& update,
                           const MlirValues& memory);
   // The value of an index: the element at a place, to which the function of index values is applied.

@@ -35,8 +35,8 @@ absl::Status Named(const HloInstruction& instruction, const absl::Status& status
 // The memory of an array: its layout as strides.
 absl::StatusOr<mlir::MemRefType> MemoryType(const Shape& shape, mlir::MLIRContext* context);
 
-// Gives the parameters of a view of all of a computation their memory, which is that of the leaves of
-// the computation's parameters.
+// Gives the parameters of a view of all of a computation their memory, which is that of the leaves
+// of the computation's parameters.
 absl::Status PlaceParameters(const HloComputation& computation, const FusionView& view,
                              const MlirValues& arguments, ElementReader* reader);
 

@@ -49,8 +49,8 @@ std::vector<int64_t> DescriptorOf(RunArray& array) {
   return words;
 }
 
-// What LLVM calls for floats of 16 bits where the processor does not have it, and what few systems have in a
-// library. Those floats are the lowest bits of the register of a float.
+// What LLVM calls for floats of 16 bits where the processor does not have it, and what few systems
+// have in a library. Those floats are the lowest bits of the register of a float.
 float Narrow(llvm::APFloat value, const llvm::fltSemantics& format) {
   bool is_inexact = false;
   value.convert(format, llvm::APFloat::rmNearestTiesToEven, &is_inexact);
