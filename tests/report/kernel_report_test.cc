@@ -900,6 +900,7 @@ TEST(ModulePathTest, IsWithoutTheFunctionAndTheOperation) {
   EXPECT_EQ(ModulePathOf(""), "");
   EXPECT_EQ(ModulePathOf("a/jit(relu)/max"), "a/jit(relu)");
   EXPECT_EQ(ModulePathOf("a)/b("), "a)");
+  EXPECT_EQ(ModulePathOf("fold/angles/broadcast_in_dim;fold/squeeze"), "fold/angles");
 }
 
 TEST(ModulePathTest, NumbersOfLayersAreLeftOut) {

@@ -126,6 +126,7 @@ class Grouper {
 }  // namespace
 
 std::string ModulePathOf(absl::string_view op_name) {
+  op_name = op_name.substr(0, op_name.find(';'));
   std::string path;
   for (size_t begin = 0; begin < op_name.size();) {
     const size_t end = EndOfComponent(op_name, begin);

@@ -14,7 +14,8 @@ namespace xla_indexing::internal {
 void GroupKernels(ModuleReport* report);
 
 // The module of a model that an op_name is of: without the operation at its end and the function of jit at
-// its beginning. `jvp(Net)/Block_3/attention` of `jit(step)/jvp(Net)/Block_3/attention/dot_general`.
+// its beginning. `jvp(Net)/Block_3/attention` of `jit(step)/jvp(Net)/Block_3/attention/dot_general`. Of what
+// XLA has made of several instructions, `a/transpose;b/squeeze`, that of the first.
 std::string ModulePathOf(absl::string_view op_name);
 
 // Numbers as `*` where no letter follows: `Block_*/attention`, `T5/block*/conv_2d`.
