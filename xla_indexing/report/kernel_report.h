@@ -268,7 +268,7 @@ struct KernelGroup {
 
 // Something to do, what was asked again of the module in which it is done, and is better.
 struct Advice {
-  // donate, index by a slice, other axis, own kernel, fold, one kernel.
+  // donate, index by a slice, other axis, other order, own kernel, fold, one kernel.
   std::string kind;
   std::string text;         // `donate state: 3 arrays, whose buffers 3 results may have`
   SourcePlace source;       // where

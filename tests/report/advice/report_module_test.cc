@@ -158,6 +158,36 @@ ENTRY e { w = f32[1024,1024]{1,0} parameter(0), metadata={op_name="w"}
   EXPECT_EQ(traffic[0], traffic[1]);
 }
 
+TEST_F(ReportModuleTest, ArgumentsThatAreOnlyTransposedAreStoredSo) {
+  constexpr absl::string_view kScan = R"(HloModule m
+ENTRY e { w = f32[64,8,256] parameter(0), metadata={op_name="params['w']"}
+          v = f32[64,8,128] parameter(1), metadata={op_name="params['v']"}
+          t = f32[8,64,256] transpose(w), dimensions={1,0,2}
+          u = f32[8,64,128] transpose(v), dimensions={1,0,2}
+          ROOT c = f32[8] custom-call(t, OTHER), custom_call_target="scan" })";
+  for (const bool fuse : {false, true}) {
+    const ModuleReport both = Of(absl::StrReplaceAll(kScan, {{"OTHER", "u"}}), fuse);
+    ASSERT_FALSE(both.advice.empty());
+    EXPECT_EQ(both.advice[0].kind, "other order");
+    EXPECT_EQ(both.advice[0].text,
+              "store params['w'], params['v'] transposed: 2 kernels, such as t, do nothing but "
+              "that, to axes 1, 0, 2");
+    // Each array is read and written, and starts a kernel.
+    EXPECT_EQ(both.advice[0].traffic, 2 * 4 * 64 * 8 * (256 + 128));
+    EXPECT_GE(both.advice[0].microseconds, 2);
+  }
+  const ModuleReport one = Of(absl::StrReplaceAll(kScan, {{"OTHER", "v"}}));
+  ASSERT_FALSE(one.advice.empty());
+  EXPECT_EQ(one.advice[0].text,
+            "store params['w'] transposed: t does nothing but that, to axes 1, 0, 2");
+  // A custom call knows where elements lie.
+  const ModuleReport none = Of(R"(HloModule m
+ENTRY e { w = f32[64,8,256] parameter(0)
+          t = f32[8,64,256] transpose(w), dimensions={1,0,2}
+          ROOT c = f32[8] custom-call(t, w), custom_call_target="scan" })");
+  EXPECT_THAT(none.advice, IsEmpty());
+}
+
 // A kernel more takes 1 us; 512 sums of each row, each for 512 elements, take longer.
 TEST_F(ReportModuleTest, WhatIsComputedAgainHasAKernelOfItsOwn) {
   const ModuleReport report = Of(R"(HloModule m
@@ -184,13 +214,14 @@ w { p = f32[64,64] parameter(0)
 f { p = f32[64,64] parameter(0)
     ROOT n = f32[64,64] negate(p) }
 ENTRY e { p = f32[64,64] parameter(0)
-          k = f32[64,64] fusion(p), kind=kInput, calls=w
+          c = f32[64,64] custom-call(p), custom_call_target="f"
+          k = f32[64,64] fusion(c), kind=kInput, calls=w
           ROOT r = f32[64,64] fusion(k), kind=kLoop, calls=f })");
   ASSERT_FALSE(report.advice.empty());
   EXPECT_EQ(report.advice[0].kind, "fold");
   EXPECT_EQ(report.advice[0].traffic, 2 * 64 * 64 * 4);
   EXPECT_EQ(report.advice[0].text,
-            "read p in r, which alone reads k, in its order: without that kernel");
+            "read c in r, which alone reads k, in its order: without that kernel");
 }
 
 // Two kernels that read p; the second one reads OTHER as well.

@@ -142,13 +142,11 @@ bool IsReadByLogicalElements(const HloInstruction& user) {
   }
 }
 
-Shape WithMinor(const Shape& shape, int64_t dimension) {
-  Layout layout = shape.LayoutOrRowMajor();
-  std::stable_partition(layout.minor_to_major.begin(), layout.minor_to_major.end(),
-                        [&](int64_t of) { return of == dimension; });
-  Shape other = shape;
-  other.SetLayout(std::move(layout));
-  return other;
+// The layout of its operand in which every element is where it is in the transpose.
+Layout LayoutOfOperand(const HloInstruction& transpose) {
+  Layout layout = transpose.shape().LayoutOrRowMajor();
+  for (int64_t& dimension : layout.minor_to_major) dimension = transpose.dimensions()[dimension];
+  return layout;
 }
 
 // The fusion's own parameters that stand for an operand.
@@ -205,6 +203,48 @@ bool StaysUntilItIsRead(const HloInstruction& value) {
   return !IsAlias(value) && value.users().size() == 1 && !value.is_root();
 }
 
+// Parameters of one entry with their layouts; these kernels are bitcasts.
+using ParameterLayouts = absl::flat_hash_map<const HloInstruction*, Layout>;
+absl::StatusOr<std::unique_ptr<HloModule>> WithLayouts(
+    ParameterLayouts layouts, const absl::flat_hash_set<const HloInstruction*>& bitcasts) {
+  const HloModule& module = *layouts.begin()->first->parent()->parent();
+  // Fusions read them by parameters of their own.
+  const std::vector<std::pair<const HloInstruction*, Layout>> outside(layouts.begin(),
+                                                                      layouts.end());
+  for (const auto& [parameter, layout] : outside) {
+    for (const HloInstruction* user : parameter->users()) {
+      if (user->opcode() != HloOpcode::kFusion) continue;
+      for (const HloInstruction* inside : ParametersFor(*user, *parameter)) {
+        layouts[inside] = layout;
+      }
+    }
+  }
+  const auto add_other = [&](const HloInstruction& original,
+                             absl::Span<const HloInstruction* const> operands,
+                             HloComputation* copy) -> HloInstruction* {
+    const auto of_parameter = layouts.find(&original);
+    const bool is_parameter = of_parameter != layouts.end();
+    if (!is_parameter && !bitcasts.contains(&original)) return nullptr;
+    Shape shape = original.shape();
+    if (is_parameter) shape.SetLayout(of_parameter->second);
+    HloInstruction* other =
+        is_parameter
+            ? copy->AddParameter(original.parameter_number(), original.name(), std::move(shape))
+            : copy->AddInstruction(HloOpcode::kBitcast, original.name(), shape, operands);
+    if (const Attribute* metadata = original.FindAttribute(AttributeKey::kMetadata)) {
+      other->SetAttribute(metadata->key, metadata->value);
+    }
+    return other;
+  };
+  std::unique_ptr<HloModule> copy = EmptyLike(module);
+  ComputationCopier copier(copy.get());
+  for (const HloComputation* computation : module.computations()) {
+    CopyComputation(*computation, add_other, &copier);
+  }
+  copy->SetEntry(copier.CopyOf(module.entry_computation()));
+  return Verified(std::move(copy));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HloModule>> WithDonations(const HloModule& module,
@@ -251,32 +291,31 @@ bool MayHaveAnyLayout(const HloInstruction& parameter) {
 
 absl::StatusOr<std::unique_ptr<HloModule>> WithMinorDimension(const HloInstruction& parameter,
                                                               int64_t dimension) {
-  const HloModule& module = *parameter.parent()->parent();
-  absl::flat_hash_set<const HloInstruction*> moved = {&parameter};
-  for (const HloInstruction* user : parameter.users()) {
-    if (user->opcode() != HloOpcode::kFusion) continue;
-    for (const HloInstruction* inside : ParametersFor(*user, parameter)) moved.insert(inside);
+  Layout layout = parameter.shape().LayoutOrRowMajor();
+  std::stable_partition(layout.minor_to_major.begin(), layout.minor_to_major.end(),
+                        [&](int64_t of) { return of == dimension; });
+  return WithLayouts({{&parameter, std::move(layout)}}, {});
+}
+
+std::optional<TransposedArgument> ArgumentTransposedBy(const HloInstruction& kernel) {
+  const HloInstruction* moved = MovementOf(kernel);
+  if (moved == nullptr || moved->opcode() != HloOpcode::kTranspose) return std::nullopt;
+  if (kernel.shape().has_layout() && !kernel.shape().layout()->IsPlain()) return std::nullopt;
+  const HloInstruction* parameter = kernel.operand(0);
+  if (parameter->opcode() != HloOpcode::kParameter || !parameter->parent()->is_entry() ||
+      !MayHaveAnyLayout(*parameter)) {
+    return std::nullopt;
   }
-  const auto add_other = [&](const HloInstruction& original,
-                             absl::Span<const HloInstruction* const> /*operands*/,
-                             HloComputation* copy) -> HloInstruction* {
-    if (!moved.contains(&original)) return nullptr;
-    HloInstruction* other = copy->AddParameter(original.parameter_number(), original.name(),
-                                               WithMinor(original.shape(), dimension));
-    for (const Attribute& attribute : original.attributes()) {
-      if (attribute.key == AttributeKey::kMetadata) {
-        other->SetAttribute(attribute.key, attribute.value);
-      }
-    }
-    return other;
-  };
-  std::unique_ptr<HloModule> copy = EmptyLike(module);
-  ComputationCopier copier(copy.get());
-  for (const HloComputation* computation : module.computations()) {
-    CopyComputation(*computation, add_other, &copier);
+  return TransposedArgument{parameter, {moved->dimensions().begin(), moved->dimensions().end()}};
+}
+
+absl::StatusOr<std::unique_ptr<HloModule>> WithTransposed(
+    const std::vector<const HloInstruction*>& kernels) {
+  ParameterLayouts layouts;
+  for (const HloInstruction* kernel : kernels) {
+    layouts.try_emplace(kernel->operand(0), LayoutOfOperand(*MovementOf(*kernel)));
   }
-  copy->SetEntry(copier.CopyOf(module.entry_computation()));
-  return Verified(std::move(copy));
+  return WithLayouts(layouts, {kernels.begin(), kernels.end()});
 }
 
 absl::StatusOr<std::unique_ptr<HloModule>> WithOwnKernel(const HloInstruction& fusion,

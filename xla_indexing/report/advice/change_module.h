@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,17 @@ bool MayHaveAnyLayout(const HloInstruction& parameter);
 // The dimension becomes the minor one, the others keep their order. `parameter` is one that may.
 absl::StatusOr<std::unique_ptr<HloModule>> WithMinorDimension(const HloInstruction& parameter,
                                                               int64_t dimension);
+
+// The parameter of the entry that a kernel transposes, and does nothing else, and the axes that the result
+// has in turn; nullopt if there is none, or it may not lie in memory as the result does.
+struct TransposedArgument {
+  const HloInstruction* parameter;
+  std::vector<int64_t> axes;
+};
+std::optional<TransposedArgument> ArgumentTransposedBy(const HloInstruction& kernel);
+// The parameters of such kernels, each of another one, lie so, and the kernels are bitcasts.
+absl::StatusOr<std::unique_ptr<HloModule>> WithTransposed(
+    const std::vector<const HloInstruction*>& kernels);
 
 // An instruction inside of a fusion, which is an array and not its root, has a kernel of its own. No other
 // instruction calls the fusion's computation.

@@ -156,6 +156,7 @@ class Adviser {
     AdviseDonations();
     AdviseSlices();
     AdviseAxes();
+    AdviseOrder();
     AdviseKernels();
     AdviseFolding();
     AdviseJoining();
@@ -289,6 +290,38 @@ class Adviser {
           " are read together, and axis ", layout.minor_to_major.front(), " is last now");
       Try(internal::WithMinorDimension(parameter, which.second), /*is_ready=*/false,
           std::move(advice));
+    }
+  }
+
+  // Arguments that kernels do nothing but transpose: all together, or the one that takes longest alone.
+  void AdviseOrder() {
+    std::vector<const HloInstruction*> kernels;
+    std::vector<internal::TransposedArgument> arguments;
+    absl::flat_hash_set<const HloInstruction*> seen;
+    for (const KernelRow& row : report_.rows) {
+      auto argument = internal::ArgumentTransposedBy(*row.instruction);
+      if (!argument || !seen.insert(argument->parameter).second) continue;
+      kernels.push_back(row.instruction);
+      arguments.push_back(*std::move(argument));
+    }
+    for (; !kernels.empty(); kernels.resize(kernels.size() > 1 ? 1 : 0)) {
+      std::vector<std::string> names;
+      for (size_t i = 0; i < std::min(kernels.size(), kMaxNamed); ++i) {
+        names.push_back(NameOfArgument(*arguments[i].parameter));
+      }
+      const size_t others = kernels.size() - names.size();
+      Advice advice;
+      advice.kind = "other order";
+      advice.text = absl::StrCat(
+          "store ", absl::StrJoin(names, ", "),
+          others > 0 ? absl::StrCat(" and ", others, " more") : "", " transposed: ",
+          kernels.size() == 1
+              ? std::string(kernels[0]->name())
+              : absl::StrCat(kernels.size(), " kernels, such as ", kernels[0]->name(), ","),
+          kernels.size() == 1 ? " does" : " do", " nothing but that, to axes ",
+          absl::StrJoin(arguments[0].axes, ", "));
+      advice.source = internal::SourceOf(*kernels[0]);
+      if (Try(internal::WithTransposed(kernels), /*is_ready=*/true, std::move(advice))) return;
     }
   }
 

@@ -10,6 +10,7 @@
 //   index by a slice   gathers and scatters whose indices are known (query/index_structure/index_structure.h)
 //   other axis         an argument of which a kernel reads neighbours of an axis that is not the minor one, in
 //                      an order in memory in which it is
+//   other order        arguments that kernels do nothing but transpose, in the order that gives them
 //   own kernel         what a fusion computes again and again is computed once
 //   fold               a transpose or copy that one fusion alone reads, which reads its operand instead
 //   one kernel         two fusions that read one array become one with two results
