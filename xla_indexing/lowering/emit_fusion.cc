@@ -265,7 +265,7 @@ class ComputationEmitter {
     }
     return EmitNest(scatter.operand(count + 1)->shape(), {},
                     [&](const ElementPlace& place) -> absl::StatusOr<MlirValues> {
-                      const absl::Status status = reader_.EmitUpdate(scatter, place, memory);
+                      absl::Status status = reader_.EmitUpdate(scatter, place, memory);
                       if (!status.ok()) return status;
                       return MlirValues();
                     });

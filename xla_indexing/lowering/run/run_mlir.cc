@@ -1,5 +1,6 @@
 #include "xla_indexing/lowering/run/run_mlir.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -133,12 +134,14 @@ absl::StatusOr<CompiledModule> CompiledModule::Compile(mlir::ModuleOp module) {
 }
 
 absl::Status CompiledModule::Run(const std::string& function, std::vector<RunArray>& arrays) {
-  std::vector<std::vector<int64_t>> descriptors;
-  for (RunArray& array : arrays) descriptors.push_back(DescriptorOf(array));
-  std::vector<void*> pointers;
-  for (std::vector<int64_t>& descriptor : descriptors) pointers.push_back(descriptor.data());
-  std::vector<void*> arguments;
-  for (void*& pointer : pointers) arguments.push_back(&pointer);
+  std::vector<std::vector<int64_t>> descriptors(arrays.size());
+  std::vector<void*> pointers(arrays.size());
+  std::vector<void*> arguments(arrays.size());
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    descriptors[i] = DescriptorOf(arrays[i]);
+    pointers[i] = descriptors[i].data();
+    arguments[i] = static_cast<void*>(&pointers[i]);
+  }
   return Done(engine_->invokePacked("_mlir_ciface_" + function, arguments));
 }
 
@@ -150,8 +153,9 @@ absl::Status CompiledModule::RunIntegers(const std::string& function,
                                      static_cast<int64_t>(results->size()), 1};
   void* pointer = descriptor.data();
   std::vector<void*> packed;
+  packed.reserve(arguments.size() + 1);
   for (int64_t& argument : arguments) packed.push_back(&argument);
-  packed.push_back(&pointer);
+  packed.push_back(static_cast<void*>(&pointer));
   return Done(engine_->invokePacked("_mlir_ciface_" + function, packed));
 }
 
