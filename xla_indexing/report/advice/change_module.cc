@@ -228,9 +228,8 @@ absl::StatusOr<std::unique_ptr<HloModule>> WithLayouts(
     Shape shape = original.shape();
     if (is_parameter) shape.SetLayout(of_parameter->second);
     HloInstruction* other =
-        is_parameter
-            ? copy->AddParameter(original.parameter_number(), original.name(), shape)
-            : copy->AddInstruction(HloOpcode::kBitcast, original.name(), shape, operands);
+        is_parameter ? copy->AddParameter(original.parameter_number(), original.name(), shape)
+                     : copy->AddInstruction(HloOpcode::kBitcast, original.name(), shape, operands);
     if (const Attribute* metadata = original.FindAttribute(AttributeKey::kMetadata)) {
       other->SetAttribute(metadata->key, metadata->value);
     }
