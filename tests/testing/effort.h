@@ -73,8 +73,8 @@ inline int Cases(int cases) {
 // The same for cases that take long each, of which a quarter is enough under sanitizers.
 inline int LongCases(int cases) { return Cases(cases) / (kIsSanitized && !IsFullEffort() ? 4 : 1); }
 
-// Tells a loop over all cases which of them to try: every one, and with less than the full effort the first one
-// and then every 11th (every 4th of a third, every 17th under sanitizers). The length of an inner
+// Tells a loop over all cases which of them to try: every one; a third of them, by a hash of the number; and
+// with less effort the first one and then every 11th (every 17th under sanitizers). The length of an inner
 // loop is seldom a multiple of these, so that cases of all kinds are tried.
 //
 //   CasesInTurn cases;
@@ -83,11 +83,15 @@ inline int LongCases(int cases) { return Cases(cases) / (kIsSanitized && !IsFull
 //   }
 class CasesInTurn {
  public:
-  bool IsNextTried() { return passed_++ % step_ == 0; }
+  bool IsNextTried() {
+    const uint64_t number = passed_++;
+    if (one_of_ > 3) return number % (one_of_ + 1) == 0;
+    return (number * 0x9E3779B97F4A7C15 >> 32) % one_of_ == 0;
+  }
 
  private:
-  const int64_t step_ = IsFullEffort() ? 1 : ChosenEffort().one_of + 1;
-  int64_t passed_ = 0;
+  const uint64_t one_of_ = static_cast<uint64_t>(ChosenEffort().one_of);
+  uint64_t passed_ = 0;
 };
 
 }  // namespace xla_indexing

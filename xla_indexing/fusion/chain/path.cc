@@ -78,8 +78,8 @@ size_t Path::MakeHash() const {
   return MixBits(origin_->hash + HashOf(indices()));
 }
 
-Path::Path(std::shared_ptr<Origin> origin, std::shared_ptr<Place> place, bool is_one_to_one)
-    : origin_(std::move(origin)), is_one_to_one_(is_one_to_one) {
+Path::Path(std::shared_ptr<Origin> origin, std::shared_ptr<Place> place, int last_step)
+    : origin_(std::move(origin)), last_step_(last_step) {
   SetPlace(std::move(place));
 }
 
@@ -109,9 +109,13 @@ Reindexed Path::Extend(const HloInstruction& instruction, int64_t operand, Direc
       ApplyReindexing(instruction, operand, direction, static_cast<int>(origin.shape.rank()),
                       *origin.algebra, moved->position);
   if (reindexed != Reindexed::kMoved) return reindexed;
-  const bool is_one_to_one = is_one_to_one_ && moved->position.restrictions.empty() &&
-                             KeepsElementCount(instruction, operand);
-  end->Add(Path(origin_, std::move(moved), is_one_to_one));
+  int last_step = kNotOneToOne;
+  if (last_step_ != kNotOneToOne && moved->position.restrictions.empty() &&
+      KeepsElementCount(instruction, operand)) {
+    last_step = static_cast<int>(origin.steps.size());
+    origin.steps.push_back({{&instruction, operand, direction}, last_step_});
+  }
+  end->Add(Path(origin_, std::move(moved), last_step));
   return reindexed;
 }
 
@@ -146,7 +150,7 @@ Path::Union Path::Unite(const Path& other) {
       break;
   }
   SetPlace(std::make_shared<Place>(Position{indices(), std::move(joined)}));
-  is_one_to_one_ = false;
+  last_step_ = kNotOneToOne;
   return Union::kBecome;
 }
 
@@ -260,20 +264,45 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
   return chain;
 }
 
+std::optional<OperandIndexing> Path::MapInParts() const {
+  if (last_step_ == kNotOneToOne) return std::nullopt;
+  llvm::SmallVector<ReindexingStep, 8> steps;
+  for (int i = last_step_; i != kNoStep; i = origin_->steps[i].before) {
+    steps.push_back(origin_->steps[i].step);
+  }
+  std::reverse(steps.begin(), steps.end());
+  std::optional<IndexingMap> map = MapOfChainInParts(origin_->shape, steps, origin_->context);
+  if (!map) return std::nullopt;
+  return OperandIndexing::InNormalForm(*std::move(map));
+}
+
+bool Path::IsLong() const {
+  constexpr size_t kMaxDigits = 256;
+  size_t digits = 0;
+  for (const Number& index : position().indices) {
+    const size_t more = origin_->algebra->NodesOf(index);
+    if (more > kMaxDigits - digits) return true;
+    digits += more;
+  }
+  return false;
+}
+
 OperandIndexing Path::Map(const Shape& here) const {
   if (!place_ || IsUnknown()) {
     Path(*this).Settle();
     return origin_->base();
   }
   mlir::MLIRContext* context = origin_->context;
-  std::optional<OperandIndexing> of_chain = MapOfChain();
+  std::optional<OperandIndexing> of_chain;
+  if (IsLong()) of_chain = MapInParts();
+  if (!of_chain) of_chain = MapOfChain();
   OperandIndexing chain =
       of_chain ? *std::move(of_chain)
                : WholeTensorIndexing(origin_->shape, here,
                                      "whole tensor: the index expressions of a chain are too large",
                                      context);
   if (!origin_->known_base || IsIdentityOf(*origin_->known_base, origin_->shape)) {
-    if (is_one_to_one_ && chain.IsExact()) chain.SetKnownBijection(kPartsFit);
+    if (last_step_ != kNotOneToOne && chain.IsExact()) chain.SetKnownBijection(kPartsFit);
     return chain;
   }
   const OperandIndexing& base = origin_->base();
