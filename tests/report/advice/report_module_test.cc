@@ -24,6 +24,7 @@
 namespace xla_indexing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -186,6 +187,27 @@ ENTRY e { w = f32[64,8,256] parameter(0)
           t = f32[8,64,256] transpose(w), dimensions={1,0,2}
           ROOT c = f32[8] custom-call(t, w), custom_call_target="scan" })");
   EXPECT_THAT(none.advice, IsEmpty());
+}
+
+// The transpose of an argument that is a result, or of one whose buffer a result has, stays a kernel.
+TEST_F(ReportModuleTest, ResultsAreNotStoredTransposed) {
+  const auto kinds = [&](absl::string_view text) {
+    std::vector<std::string> kinds;
+    for (const Advice& one : Of(text).advice) kinds.push_back(one.kind);
+    return kinds;
+  };
+  EXPECT_THAT(kinds(R"(HloModule m
+ENTRY e { w = f32[64,256] parameter(0)
+          t = f32[256,64] transpose(w), dimensions={1,0}
+          ROOT r = (f32[256,64]) tuple(t) })"),
+              Not(Contains("other order")));
+  EXPECT_THAT(kinds(R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
+ENTRY e { w = f32[64,256] parameter(0)
+          t = f32[256,64] transpose(w), dimensions={1,0}
+          c = f32[8] custom-call(t), custom_call_target="f"
+          n = f32[64,256] negate(w)
+          ROOT r = (f32[64,256], f32[8]) tuple(n, c) })"),
+              Not(Contains("other order")));
 }
 
 // A kernel more takes 1 us; 512 sums of each row, each for 512 elements, take longer.

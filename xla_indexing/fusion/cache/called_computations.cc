@@ -437,8 +437,9 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
   const bool calls = !instruction.called_computations().empty();
   const InstructionKey key(&instruction, direction, from.operand, from.operand_leaf,
                            call_trees_.LevelsLeft(depth, instruction), tightest_);
-  if (const auto known = known_callers_.find(key); known != known_callers_.end()) {
-    return known->second;
+  if (calls) {
+    const auto known = known_callers_.find(key);
+    if (known != known_callers_.end()) return known->second;
   }
   const bool is_loop =
       instruction.opcode() == HloOpcode::kWhile || instruction.opcode() == HloOpcode::kScan;

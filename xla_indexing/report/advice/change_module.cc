@@ -191,16 +191,34 @@ bool UpdatesInPlace(const HloComputation& body) {
   });
 }
 
+bool IsDonated(const HloInstruction& parameter) {
+  return absl::c_any_of(DonatedLeaves(*parameter.parent()->parent()), [&](const DonatedLeaf& leaf) {
+    return leaf.parameter.instruction == &parameter;
+  });
+}
+
 // Whether nothing is written over what is moved before a later instruction has read it: it is computed for the
 // movement alone, or a parameter of the entry that nobody donates.
 bool StaysUntilItIsRead(const HloInstruction& value) {
   if (value.opcode() == HloOpcode::kParameter) {
-    return value.parent()->is_entry() &&
-           absl::c_none_of(DonatedLeaves(*value.parent()->parent()), [&](const DonatedLeaf& leaf) {
-             return leaf.parameter.instruction == &value;
-           });
+    return value.parent()->is_entry() && !IsDonated(value);
   }
   return !IsAlias(value) && value.users().size() == 1 && !value.is_root();
+}
+
+// Whether a value is a result of its computation, by itself or under another name.
+bool IsResult(const HloInstruction& value) {
+  absl::flat_hash_set<const HloInstruction*> seen = {&value};
+  std::vector<const HloInstruction*> rest = {&value};
+  while (!rest.empty()) {
+    const HloInstruction* next = rest.back();
+    rest.pop_back();
+    if (next->is_root()) return true;
+    for (const HloInstruction* user : next->users()) {
+      if (IsAlias(*user) && seen.insert(user).second) rest.push_back(user);
+    }
+  }
+  return false;
 }
 
 // Parameters of one entry with their layouts; these kernels are bitcasts.
@@ -305,6 +323,8 @@ std::optional<TransposedArgument> ArgumentTransposedBy(const HloInstruction& ker
       !MayHaveAnyLayout(*parameter)) {
     return std::nullopt;
   }
+  // A result has a buffer of its own, in its own order.
+  if (IsDonated(*parameter) || IsResult(kernel)) return std::nullopt;
   return TransposedArgument{parameter, {moved->dimensions().begin(), moved->dimensions().end()}};
 }
 

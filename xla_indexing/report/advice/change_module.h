@@ -29,8 +29,9 @@ bool MayHaveAnyLayout(const HloInstruction& parameter);
 absl::StatusOr<std::unique_ptr<HloModule>> WithMinorDimension(const HloInstruction& parameter,
                                                               int64_t dimension);
 
-// The parameter of the entry that a kernel transposes, and does nothing else, and the axes that the result
-// has in turn; nullopt if there is none, or it may not lie in memory as the result does.
+// The parameter of the entry that a kernel transposes, and does nothing else, and the axes that its result
+// has in turn; nullopt if there is none, or it may not lie in memory as that result does: it is donated,
+// or the result is one of the entry.
 struct TransposedArgument {
   const HloInstruction* parameter;
   std::vector<int64_t> axes;

@@ -95,8 +95,12 @@ class Adviser {
       ready->module = *std::move(fused);
       last = ready->module.get();
     }
-    if (!how_.copy || last->is_scheduled()) return absl::OkStatus();
-    absl::StatusOr<ModuleWithCopies> copied = CopyLikeXla(*last);
+    return AddCopies(*last, ready);
+  }
+
+  absl::Status AddCopies(const HloModule& module, ModuleWithCopies* ready) const {
+    if (!how_.copy || module.is_scheduled()) return absl::OkStatus();
+    absl::StatusOr<ModuleWithCopies> copied = CopyLikeXla(module);
     if (!copied.ok()) return copied.status();
     if (copied->copies.empty()) {
       ready->undecided = copied->undecided;
@@ -321,7 +325,12 @@ class Adviser {
           kernels.size() == 1 ? " does" : " do", " nothing but that, to axes ",
           absl::StrJoin(arguments[0].axes, ", "));
       advice.source = internal::SourceOf(*kernels[0]);
-      if (Try(internal::WithTransposed(kernels), /*is_ready=*/true, std::move(advice))) return;
+      ChangedModule changed = internal::WithTransposed(kernels);
+      // What is written may be an argument now.
+      ModuleWithCopies copied;
+      if (!changed.ok() || !AddCopies(**changed, &copied).ok()) return;
+      if (copied.module != nullptr) changed = std::move(copied.module);
+      if (Try(std::move(changed), /*is_ready=*/true, std::move(advice))) return;
     }
   }
 
