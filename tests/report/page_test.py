@@ -190,21 +190,6 @@ class Evaluator(InBrowser):
         self.assertFalse(page.evaluate("window.fails('(d0)[s0]{rt0} -> (-d0 floordiv 2 - (s0 mod 3) * rt0)')"))
 
 
-    def test_names_are_computed(self):
-        """Range variables that equalities give the value of are not tried out, and lead to one element."""
-        page = self.browser.new_page()
-        self.addCleanup(page.close)
-        page.add_script_tag(content=module_text("maps.js", "images.js") + """
-            window.image = (text, dims) => imageOf(parseMap(text), dims, [], null)?.parts ?? null;""")
-        domain = "domain: d0 in [0, 99], s0 in [0, 786431], s1 in [0, 786431]"
-        for equalities in ("d0 * 3 - s0 in [0, 0], -s1 + s0 floordiv 2 in [0, 0]",
-                           "s1 - s0 floordiv 2 in [0, 0], s0 - d0 * 3 in [0, 0]"):
-            parts = page.evaluate("([text, dims]) => image(text, dims)", [f"(d0)[s0, s1] -> (s1, d0), {domain}, {equalities}", [7]])
-            self.assertEqual([(part["isBox"], part["tuples"]) for part in parts], [(False, [[10]]), (False, [[7]])]
-                             if len(parts) == 2 else [(False, [[10, 7]])])
-        outside = f"(d0)[s0, s1] -> (s1, d0), {domain}, d0 * 3 - 30 - s0 in [0, 0], s0 - s1 in [0, 0]"
-        self.assertIsNone(page.evaluate("([text, dims]) => image(text, dims)", [outside, [7]]))
-
 
 class Elements(InBrowser):
     """What is lit is what print-indexing says."""
@@ -479,15 +464,6 @@ class Page(InBrowser):
         self.assertEqual(operand.locator("canvas").get_attribute("data-lit"), "0")
         self.assertIn("none in this slice", operand.locator(".status").text_content())
 
-    def test_an_element_of_a_long_chain_reads_one_element(self):
-        """Each lane has names of its own, so that there is nothing to choose."""
-        page = self.open(SOURCE / "tests/report/long_chain.hlo")
-        page.click("#tab-warp")
-        out = page.locator("#panel [data-sectors]")
-        self.assertEqual((out.get_attribute("data-sectors"), out.get_attribute("data-bytes")), ("32", "128"))
-        self.assertEqual(page.locator("#panel").get_by_text("range s").count(), 0)
-        self.keep(page, "long_chain_warp")
-
     def test_the_worst_warp_is_that_of_the_query(self):
         """32 lanes, the last three in another row: 2 sectors for 8 bytes."""
         page = self.open(self.SOFTMAX)
@@ -498,7 +474,7 @@ class Page(InBrowser):
 
     def test_warps_cost_what_coalescing_says(self):
         """The worst request of every access takes the sectors that the library counts for it."""
-        files = [self.SOFTMAX, SOURCE / "examples/row_norms.hlo", SOURCE / "tests/report/long_chain.hlo"]
+        files = [self.SOFTMAX, SOURCE / "examples/row_norms.hlo"]
         files += [JAX / f"{name}.opt.hlo" for name in ("flax_nnx_transformer", "tf_train_adamw", "hf_vit", "conv_fwd_bwd")]
         compared = 0
         for hlo in filter(pathlib.Path.exists, files):

@@ -29,7 +29,6 @@
 #include "xla_indexing/map/count/count_points.h"
 #include "xla_indexing/map/expr/map_program.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/map/simplify/named_ranges.h"
 #include "xla_indexing/ops/answers/fits_shapes.h"
 
 namespace xla_indexing {
@@ -238,18 +237,14 @@ absl::StatusOr<std::vector<LaneElement>> ElementsOf(const IndexingMap& map, size
   return elements;
 }
 
-// What the elements read through a map, for these values of the symbols that are no names.
+// What the elements read through a map, for these values of the symbols.
 absl::StatusOr<std::vector<LaneElement>> ReadBy(llvm::ArrayRef<LaneElement> elements,
                                                 const IndexingMap& map,
                                                 llvm::ArrayRef<int64_t> symbols) {
-  const auto names = internal::NamedRangesOf(map);
   std::vector<int64_t> rows;
   for (const LaneElement& element : elements) {
-    llvm::SmallVector<int64_t, 4> values(symbols);
-    absl::Status status = internal::ComputeNames(names, element.indices, values);
-    if (!status.ok()) return status;
     rows.insert(rows.end(), element.indices.begin(), element.indices.end());
-    rows.insert(rows.end(), values.begin(), values.end());
+    rows.insert(rows.end(), symbols.begin(), symbols.end());
   }
   auto read = ElementsOf(map, elements.size(), rows, [](int) { return false; });
   if (!read.ok()) return read;

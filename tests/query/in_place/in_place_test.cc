@@ -2,14 +2,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
@@ -117,83 +114,6 @@ TEST_F(InPlaceTest, ElementsThatExchangePlacesAreUnsafeInEveryOrder) {
   EXPECT_THAT(Of("p = f32[512,512] parameter(0) t = f32[512,512] transpose(p), dimensions={1,0} "
                  "ROOT a = f32[512,512] add(p, t)"),
               HasSubstr("unsafe: element {0,1} is written before element {1,0} reads"));
-}
-
-// A chain of random transposes and reshapes between arrays of 786,432 elements, as HLO, and what it
-// does to the positions of the elements.
-struct RandomChain {
-  std::string text;
-  std::vector<int64_t> sizes;                // of the result
-  std::vector<int64_t> position_in_operand;  // of the element at each position of the result
-};
-RandomChain MakeRandomChain(int seed, int length) {
-  std::mt19937 random(seed);
-  const auto below = [&](size_t n) {
-    return std::uniform_int_distribution<size_t>(0, n - 1)(random);
-  };
-  std::vector<int64_t> sizes = {8, 128, 12, 64};
-  RandomChain chain{
-      absl::StrCat("v0 = f32[", absl::StrJoin(sizes, ","), "] parameter(0)\n"), {}, {}};
-  chain.position_in_operand.resize(786432);
-  absl::c_iota(chain.position_in_operand, 0);
-  for (int i = 1; i <= length; ++i) {
-    std::string operation;
-    if (i % 2 == 0) {
-      std::vector<int64_t> factors(18, 2);
-      factors.push_back(3);
-      sizes.assign(2 + below(3), 1);
-      for (const int64_t factor : factors) sizes[below(sizes.size())] *= factor;
-      operation = absl::StrCat("reshape(v", i - 1, ")");
-    } else {
-      std::vector<int64_t> permutation(sizes.size());
-      absl::c_iota(permutation, 0);
-      absl::c_shuffle(permutation, random);
-      std::vector<int64_t> strides(sizes.size(), 1);
-      for (size_t d = sizes.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * sizes[d + 1];
-      std::vector<int64_t> result;
-      for (const int64_t dim : permutation) result.push_back(sizes[dim]);
-      std::vector<int64_t> moved(chain.position_in_operand.size());
-      for (size_t p = 0; p < moved.size(); ++p) {
-        auto rest = static_cast<int64_t>(p);
-        int64_t from = 0;
-        for (size_t d = result.size(); d-- > 0; rest /= result[d]) {
-          from += rest % result[d] * strides[permutation[d]];
-        }
-        moved[p] = chain.position_in_operand[from];
-      }
-      chain.position_in_operand = std::move(moved);
-      operation = absl::StrCat("transpose(v", i - 1, "), dimensions={",
-                               absl::StrJoin(permutation, ","), "}");
-      sizes = result;
-    }
-    absl::StrAppend(&chain.text, i == length ? "ROOT " : "", "v", i, " = f32[",
-                    absl::StrJoin(sizes, ","), "] ", operation, "\n");
-  }
-  chain.sizes = sizes;
-  return chain;
-}
-
-TEST_F(InPlaceTest, AChainOfManyTransposesAndReshapesIsUnsafeWhereItMovesElements) {
-  for (const int seed : {1, 2, 3}) {
-    SCOPED_TRACE(seed);
-    const RandomChain chain = MakeRandomChain(seed, 64);
-    const InPlaceSafety safety = SafetyOf(chain.text);
-    ASSERT_EQ(safety.answer, InPlaceAnswer::kUnsafe) << safety.ToString();
-    ASSERT_TRUE(safety.conflict.has_value());
-    const auto position = [](const std::vector<int64_t>& element,
-                             const std::vector<int64_t>& sizes) {
-      int64_t of = 0;
-      for (size_t d = 0; d < sizes.size(); ++d) of = of * sizes[d] + element[d];
-      return of;
-    };
-    const InPlaceConflict& conflict = *safety.conflict;
-    const int64_t reader = position(conflict.reader, chain.sizes);
-    const int64_t writer = position(conflict.writer, chain.sizes);
-    EXPECT_LT(writer, reader);
-    EXPECT_EQ(chain.position_in_operand[reader], writer);
-    EXPECT_EQ(position(conflict.operand, {8, 128, 12, 64}), writer);
-    EXPECT_EQ(conflict.byte, 4 * writer);
-  }
 }
 
 TEST_F(InPlaceTest, ADependenceOfSeveralLoopsNeedsTheOutermostOfThem) {

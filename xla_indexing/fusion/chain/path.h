@@ -19,7 +19,6 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/memory/copy_on_write.h"
 #include "xla_indexing/base/memory/positions_by_hash.h"
-#include "xla_indexing/fusion/chain/chain_in_parts.h"
 #include "xla_indexing/fusion/chain/reindexing.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
@@ -45,9 +44,8 @@ class Path {
   Reindexed Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
                    PathSet* end) const;
 
-  // The simplified map of the whole path, which ends at an array of shape `here`. A chain that is
-  // long and one-to-one is written in parts (fusion/chain/chain_in_parts.h). Where the index
-  // expressions of another exceed the bounds of affine/normal_form/simplifier.h it is the whole array,
+  // The simplified map of the whole path, which ends at an array of shape `here`. Where the index
+  // expressions of a chain exceed the bounds of affine/normal_form/simplifier.h it is the whole array,
   // over-approximate.
   OperandIndexing Map(const Shape& here) const;
 
@@ -94,25 +92,11 @@ class Path {
     llvm::SmallVector<mlir::AffineExpr, 4> dim_exprs;  // of the shape, once they were written
     std::optional<PositionalAlgebra> algebra;
     Position start;
-    // The steps of the paths that begin here, each after the one before it on its path.
-    struct Step {
-      ReindexingStep step;
-      int before;
-    };
-    std::vector<Step> steps;
   };
-  // Numbers of steps: before the first one, and after one that is not one-to-one.
-  static constexpr int kNoStep = -1;
-  static constexpr int kNotOneToOne = -2;
 
   size_t MakeHash() const;
-  // Whether the chain's indices have so many digits that its parts are shorter.
-  bool IsLong() const;
   // The map of the chain alone; nullopt if its expressions would be too long.
   std::optional<OperandIndexing> MapOfChain() const;
-  // The same with range variables for places on the way (fusion/chain/chain_in_parts.h); none
-  // where the chain is not one-to-one.
-  std::optional<OperandIndexing> MapInParts() const;
   // A position, and its indices in the form that WithPinnedNumber() gives, where it gives one.
   struct Place {
     explicit Place(const Position& at) : position(at) {}
@@ -120,7 +104,7 @@ class Path {
     Position position;
     std::unique_ptr<const Indices> with_pinned;
   };
-  Path(std::shared_ptr<Origin> origin, std::shared_ptr<Place> place, int last_step);
+  Path(std::shared_ptr<Origin> origin, std::shared_ptr<Place> place);
 
   const Position& position() const { return place_ ? place_->position : origin_->start; }
   void SetPlace(std::shared_ptr<Place> place);
@@ -132,7 +116,6 @@ class Path {
   std::shared_ptr<Origin> origin_;
   std::shared_ptr<const Place> place_;  // null: that of the origin
   size_t hash_ = 0;                     // once it was asked for
-  int last_step_ = kNoStep;             // of those of the origin
 };
 
 // Paths to one leaf. Paths of one map that are one function are united where they can be, for which

@@ -130,31 +130,24 @@ struct ShiftDomain {
 // A program of the expressions, simplified; an empty one where there are too many variables, or where an
 // expression is null.
 ExprProgram CompiledSimplified(llvm::ArrayRef<mlir::AffineExpr> exprs,
-                               llvm::ArrayRef<ValueRange> variables,
-                               llvm::ArrayRef<AccessProgram::Name> names) {
-  llvm::SmallVector<mlir::AffineExpr, 8> all(exprs);
-  llvm::SmallVector<Interval, 8> intervals;
-  for (const auto& [lower, upper] : variables) intervals.push_back(Interval::Closed(lower, upper));
-  for (const auto& [value, range] : names) {
-    all.push_back(value);
-    intervals.push_back(Interval::Closed(range.lower, range.upper));
-  }
+                               llvm::ArrayRef<ValueRange> variables) {
   if (variables.size() > AccessProgram::kMaxVariables ||
-      llvm::is_contained(all, mlir::AffineExpr())) {
+      llvm::is_contained(exprs, mlir::AffineExpr())) {
     return ExprProgram({});
   }
+  llvm::SmallVector<Interval, 8> intervals;
+  for (const auto& [lower, upper] : variables) intervals.push_back(Interval::Closed(lower, upper));
   ExprSimplifier simplifier(exprs.front().getContext(), intervals, {});
-  for (mlir::AffineExpr& expr : all) expr = simplifier.Simplify(expr);
-  const llvm::ArrayRef<mlir::AffineExpr> simplified = all;
-  return ExprProgram(simplified.take_front(exprs.size()), static_cast<int>(variables.size()),
-                     simplified.drop_front(exprs.size()));
+  llvm::SmallVector<mlir::AffineExpr, 8> simplified;
+  for (const mlir::AffineExpr expr : exprs) simplified.push_back(simplifier.Simplify(expr));
+  return ExprProgram(simplified);
 }
 
 }  // namespace
 
 AccessProgram::AccessProgram(llvm::ArrayRef<mlir::AffineExpr> exprs,
-                             llvm::ArrayRef<ValueRange> variables, llvm::ArrayRef<Name> names)
-    : program_(CompiledSimplified(exprs, variables, names)), variables_(variables) {
+                             llvm::ArrayRef<ValueRange> variables)
+    : program_(CompiledSimplified(exprs, variables)), variables_(variables) {
   ok_ = program_.num_results() == static_cast<int>(exprs.size());
   if (!ok_) return;
   const auto all = [](int) { return true; };

@@ -56,15 +56,9 @@ class AccessProgram {
   static constexpr int64_t kLimit = int64_t{1} << 62;
 
   AccessProgram() : program_({}) {}
-  // A dimension that has the value of an expression, and matters only where that is in a range.
-  struct Name {
-    mlir::AffineExpr value;
-    ValueRange range;
-  };
-  // Dimensions of expressions are first the variables, with these values, and then names; a value of a
-  // name has only names before it. Fails past kMaxVariables, and where an expression is null.
-  AccessProgram(llvm::ArrayRef<mlir::AffineExpr> exprs, llvm::ArrayRef<ValueRange> variables,
-                llvm::ArrayRef<Name> names = {});
+  // Dimensions of expressions are the variables, with these values. Fails past kMaxVariables, and
+  // where an expression is null.
+  AccessProgram(llvm::ArrayRef<mlir::AffineExpr> exprs, llvm::ArrayRef<ValueRange> variables);
 
   bool ok() const { return ok_; }
   const ExprProgram& program() const { return program_; }

@@ -18,7 +18,6 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
 #include "xla_indexing/base/numbers/checked.h"
-#include "xla_indexing/map/simplify/named_ranges.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -139,16 +138,7 @@ void LaunchAccessBuilder::MakeReads(const OperandIndexing& indexing) {
     if (Interval::OfSize(sizes_[i]).IsSubsetOf(dim.bounds)) continue;
     constraints_.push_back({elements_[i], Clamped(dim.bounds)});
   }
-  const auto names = NamedRangesOf(map);
-  for (const NamedRange& name : names) {
-    names_.push_back(name.range);
-    symbols_[name.range].value = Substitute(name.value, elements_, symbols);
-  }
-  for (const auto& [i, constraint] : llvm::enumerate(map.constraints())) {
-    const auto gives = [i = static_cast<int>(i)](const NamedRange& name) {
-      return name.constraint == i;
-    };
-    if (llvm::any_of(names, gives)) continue;
+  for (const Constraint& constraint : map.constraints()) {
     constraints_.push_back(
         {Substitute(constraint.expr, elements_, symbols), Clamped(constraint.interval)});
   }
@@ -163,7 +153,6 @@ void LaunchAccessBuilder::MakeReads(const OperandIndexing& indexing) {
 void LaunchAccessBuilder::MakeExprs(const AccessedTensor& tensor) {
   elements_ = threads_.elements;
   constraints_ = threads_.constraints;
-  names_.clear();
   keys_.clear();
   is_one_value_.clear();
   may_be_fewer_ = false;
@@ -194,7 +183,6 @@ LaunchAccess LaunchAccessBuilder::MakeAccess(const AccessedTensor& tensor) {
   for (Root* root : Roots()) {
     root->digits.clear();
     dims.push_back(Constant(0, context));
-    if (root->value) continue;
     int64_t below = 1;
     for (const int64_t boundary : root->boundaries) {
       add_digit(root, {0, boundary / below - 1}, below);
@@ -207,14 +195,6 @@ LaunchAccess LaunchAccessBuilder::MakeAccess(const AccessedTensor& tensor) {
       constraints.push_back({dims.back(), root->values});
     }
   }
-  // Names are computed, and no variables.
-  llvm::SmallVector<AccessProgram::Name, 0> names;
-  for (const int name : names_) {
-    const Root& root = symbols_[name];
-    dims[root.position] = mlir::getAffineDimExpr(variables.size() + names.size(), context);
-    names.push_back({Substitute(root.value, dims, {}), root.values});
-    constraints.push_back({dims[root.position], root.values});
-  }
   for (const auto& [expr, interval] : constraints_) {
     constraints.push_back({Substitute(expr, dims, {}), interval});
   }
@@ -223,7 +203,7 @@ LaunchAccess LaunchAccessBuilder::MakeAccess(const AccessedTensor& tensor) {
   for (const AffineExpr key : keys_) exprs.push_back(Substitute(key, dims, {}));
 
   LaunchAccess access;
-  access.program = AccessProgram(exprs, variables, names);
+  access.program = AccessProgram(exprs, variables);
   const AccessProgram& program = access.program;
   if (program.program().num_results() == 0) return access;
   access.inner = 1;
@@ -334,7 +314,6 @@ bool LaunchAccessBuilder::FindBoundaries(const LaunchAccess& access) {
   }
   const VariableSet whole = access.launch | access.free;
   for (Root& symbol : symbols_) {
-    if (symbol.value) continue;
     if ((whole >> symbol.digits[0].first & 1) != 0) continue;
     found |= FindBoundaries(access.program, &symbol);
   }

@@ -85,8 +85,6 @@ class LaunchAccessBuilder {
     int position = 0;                                      // of its dimension in expressions
     llvm::SmallVector<int64_t, 4> boundaries;              // each divides the next
     llvm::SmallVector<std::pair<int, int64_t>, 4> digits;  // variable, multiple
-    // The value of a name (map/simplify/named_ranges.h), which has no digits.
-    mlir::AffineExpr value;
   };
 
   llvm::SmallVector<Root*, 8> Roots();
@@ -106,7 +104,6 @@ class LaunchAccessBuilder {
   llvm::SmallVector<Root, 4> loops_;    // range variables of the mapping
   llvm::SmallVector<Root, 4> symbols_;  // range and runtime variables of the operand's map
   int num_ranges_ = 0;                  // of these, the others are runtime variables
-  llvm::SmallVector<int, 4> names_;     // the symbols that are names, in the order to compute them
   Root base_;
 
   // Expressions over the lane, dimension 0, and the variables (gpu/requests/launch_threads.h).

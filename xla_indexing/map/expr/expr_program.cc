@@ -134,15 +134,14 @@ void ModuloColumn(const int64_t* left, int64_t divisor, size_t count, int64_t* o
 
 }  // namespace
 
-ExprProgram::ExprProgram(llvm::ArrayRef<AffineExpr> exprs, int num_dims,
-                         llvm::ArrayRef<AffineExpr> values) {
+ExprProgram::ExprProgram(llvm::ArrayRef<AffineExpr> exprs) {
   llvm::SmallDenseMap<AffineExpr, uint32_t, 32> slots;
   llvm::SmallVector<AffineExpr, 16> pending;
   const auto emit = [&](AffineExpr expr, Step step) {
     slots[expr] = static_cast<uint32_t>(steps_.size());
     steps_.push_back(step);
   };
-  const auto compile = [&](AffineExpr root) {
+  for (const AffineExpr root : exprs) {
     // An expression leaves the stack when both its operands have their slots.
     pending.push_back(root);
     while (!pending.empty()) {
@@ -174,14 +173,7 @@ ExprProgram::ExprProgram(llvm::ArrayRef<AffineExpr> exprs, int num_dims,
         }
       }
     }
-    return slots[root];
-  };
-  for (const auto& [i, value] : llvm::enumerate(values)) {
-    const uint32_t slot = compile(value);
-    slots[mlir::getAffineDimExpr(num_dims + i, value.getContext())] = slot;
-  }
-  for (const AffineExpr expr : exprs) {
-    results_.push_back(compile(expr));
+    results_.push_back(slots[root]);
     ends_.push_back(static_cast<uint32_t>(steps_.size()));
   }
 }

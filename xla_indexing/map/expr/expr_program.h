@@ -35,11 +35,7 @@ class ExprProgram {
   // One value for each distinct subexpression.
   using Workspace = llvm::SmallVector<int64_t, 16>;
 
-  explicit ExprProgram(llvm::ArrayRef<mlir::AffineExpr> exprs) : ExprProgram(exprs, 0, {}) {}
-  // Dimensions from `num_dims` on have the values of these expressions, each of which has only those
-  // before it.
-  ExprProgram(llvm::ArrayRef<mlir::AffineExpr> exprs, int num_dims,
-              llvm::ArrayRef<mlir::AffineExpr> values);
+  explicit ExprProgram(llvm::ArrayRef<mlir::AffineExpr> exprs);
 
   // Computes all expressions at a point. OutOfRange where a value does not fit int64,
   // InvalidArgument for a variable past the end of its list or a divisor below 1.

@@ -98,17 +98,11 @@ bool IsEquality(const Constraint& constraint) {
   return constraint.interval.IsPoint() && constraint.expr.getKind() != AffineExprKind::Mod;
 }
 
-bool GivesName(const Constraint& constraint) {
-  constexpr int64_t kMostDivisions = 3;
-  return IsEquality(constraint) && SizeOf(constraint.expr).divisions > kMostDivisions;
-}
-
 Equalities::Equalities(llvm::ArrayRef<Constraint> constraints,
                        llvm::function_ref<bool(const Constraint&)> may_use) {
   // The forms of an expression are as many as the terms of all equalities.
   constexpr size_t kMostEqualities = 8;
   constexpr size_t kMostTerms = 8;
-  if (llvm::any_of(constraints, GivesName)) return;
   for (const Constraint& constraint : constraints) {
     if (sums_.size() == kMostEqualities) break;
     if (!IsEquality(constraint) || !may_use(constraint)) continue;

@@ -35,8 +35,7 @@ namespace xla_indexing::internal {
 
 class Equalities {
  public:
-  // Those among the constraints, which are in normal form, that `may_use` accepts; none of
-  // constraints that give names (GivesName).
+  // Those among the constraints, which are in normal form, that `may_use` accepts.
   Equalities(llvm::ArrayRef<Constraint> constraints,
              llvm::function_ref<bool(const Constraint&)> may_use);
 
@@ -71,11 +70,6 @@ class Equalities {
 
 // Whether the constraint is an equality of several variables, and not one on residues alone.
 bool IsEquality(const Constraint& constraint);
-
-// Whether it is an equality that makes a variable a name for something long, such as the place of
-// an element half way along a chain. It makes no expression shorter, and knowing its sum does not
-// narrow others.
-bool GivesName(const Constraint& constraint);
 
 }  // namespace xla_indexing::internal
 

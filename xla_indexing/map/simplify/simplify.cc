@@ -28,7 +28,6 @@ namespace xla_indexing {
 using internal::ConstraintState;
 using internal::Equalities;
 using internal::ExprSimplifier;
-using internal::GivesName;
 using internal::HasIntegerPointWithoutPresburger;
 using internal::IsEquality;
 using internal::IsEvidentForm;
@@ -150,9 +149,8 @@ void AssumeAll(llvm::ArrayRef<Constraint> constraints, ExprSimplifier* simplifie
     }
   }
   Equalities(constraints, [](const Constraint&) { return true; }).AssumeResidues(simplifier);
-  const bool has_names = llvm::any_of(constraints, GivesName);
   for (const Constraint& constraint : constraints) {
-    if (IsFact(constraint) || (has_names && IsEquality(constraint))) continue;
+    if (IsFact(constraint)) continue;
     simplifier->Assume(LinearSum::FromExpr(constraint.expr), constraint.interval);
   }
 }
@@ -245,7 +243,7 @@ Outcome LookAtConstraints(const IndexingMap& map, llvm::ArrayRef<Constraint> con
   if (!QuestionBudget::IsSpent() && (round->found_value || (may_go_on && may_say_more)))
     return Outcome::kAgain;
   may_go_on = may_go_on && !QuestionBudget::IsSpent();
-  if (may_go_on && llvm::any_of(round->kept, IsEquality) && llvm::none_of(round->kept, GivesName)) {
+  if (may_go_on && llvm::any_of(round->kept, IsEquality)) {
     ShortenConstraints(map, may_use, narrow, trace, round);
     if (round->is_unsatisfiable) return Outcome::kEmpty;
     if (round->shortened || round->narrowed) return Outcome::kShortened;

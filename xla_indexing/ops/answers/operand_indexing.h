@@ -72,21 +72,14 @@ class OperandIndexing {
   explicit OperandIndexing(PartsFit, IndexingMap map, RuntimeVarIndexings bindings = {},
                            ExactnessLabel label = ExactnessLabel::Exact());
 
-  // The exact answer that a map without runtime variables is which is to stay as it is. Without
-  // constraints, its results are in normal form already, some of them its range variables in their
-  // order, which are in no other. With constraints, each is an equality that makes a range variable
-  // the name of something long. Simplify() does not look at it again.
+  // The exact answer that a map without runtime variables and constraints is whose results are in
+  // normal form, some of them its range variables in their order, which are in no other. Simplify()
+  // does not look at it again.
   static OperandIndexing InNormalForm(IndexingMap map) {
     return OperandIndexing(CopyOnWrite<Parts>(std::in_place, std::move(map), RuntimeVarIndexings(),
                                               ExactnessLabel::Exact(), nullptr,
                                               /*is_simplified=*/true));
   }
-
-  // Whether the map, which is exact and reads on the reader's device, is known to be one-to-one
-  // between all elements of two arrays: that of the sizes of its dimensions, which begin at 0, and
-  // that which it maps to. So is a chain of reshapes and transposes, whose map need not show it.
-  bool IsKnownBijection() const { return parts_->is_bijection; }
-  void SetKnownBijection(PartsFit) { parts_.Mutable().is_bijection = true; }
 
   // An answer that says nothing. Its map has neither variables nor results and no meaning.
   static OperandIndexing Unknown(mlir::MLIRContext* context, std::string reason);
@@ -189,7 +182,6 @@ class OperandIndexing {
     ExactnessLabel label;
     std::shared_ptr<const ReplicaMap> replica_map;
     bool is_simplified = false;  // nothing has changed since
-    bool is_bijection = false;   // known to be one
   };
   explicit OperandIndexing(CopyOnWrite<Parts> parts);
 
@@ -204,7 +196,6 @@ class OperandIndexing {
   Parts& PartsToChange() {
     Parts& parts = parts_.Mutable();
     parts.is_simplified = false;
-    parts.is_bijection = false;
     return parts;
   }
 

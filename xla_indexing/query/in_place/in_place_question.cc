@@ -24,7 +24,6 @@
 #include "xla_indexing/query/in_place/buffers/buffer_places.h"
 #include "xla_indexing/query/in_place/buffers/element_parts.h"
 #include "xla_indexing/query/in_place/order/free_values.h"
-#include "xla_indexing/query/in_place/order/permutation_conflict.h"
 #include "xla_indexing/query/in_place/runtime_conditions.h"
 
 namespace xla_indexing::internal {
@@ -66,30 +65,18 @@ absl::Status InPlaceQuestion::Prepare(absl::Span<const IndexingEntry* const> rea
   for (const IndexingEntry* entry : reads) {
     for (const OperandIndexing& map : entry->indexing) reads_.push_back({entry->output_leaf, map});
   }
-  if (!IsNamedPermutation()) {
-    parts_ = ChangedPartsOf(leaves_, *place_, &indexer_);
-    return absl::OkStatus();
-  }
-  absl::StatusOr<OperandIndexing> all = PlacesIn(leaves_.output(), leaves_.output(), context_);
-  if (!all.ok()) return all.status();
-  // What reads its own place does not change, but what is in conflict does.
-  parts_.push_back({OperandIndexing(kPartsFit, all->map(), {},
-                                    ExactnessLabel::OverApproximate(
-                                        "which elements stay in their places is not looked for")),
-                    /*why_not_certain=*/""});
+  parts_ = ChangedPartsOf(leaves_, *place_, &indexer_);
   return absl::OkStatus();
 }
 
 absl::StatusOr<InPlaceSafety> InPlaceQuestion::Decide() {
   if (absl::Status status = SetSpaceOfElements(); !status.ok()) return status;
-  if (auto safety = DecidePermutation(OrderOfMemory(leaves_.output()))) return *std::move(safety);
   BuildConflicts();
   return DecideOrder();
 }
 
 absl::StatusOr<InPlaceSafety> InPlaceQuestion::DecideIn(const LoopOrder& order) {
   if (absl::Status status = SetSpaceOfElements(); !status.ok()) return status;
-  if (auto safety = DecidePermutation(order)) return *std::move(safety);
   BuildConflicts();
   return DecideOneOrder(order);
 }
@@ -235,34 +222,6 @@ absl::StatusOr<OperandIndexing> InPlaceQuestion::Chain(size_t read, size_t part,
     if (chain.ok() && chain->IsKnownEmpty()) break;
   }
   return chain;
-}
-
-bool InPlaceQuestion::IsNamedPermutation() const {
-  if (reads_.size() != 1 || reads_.front().output_leaf != leaves_.output_leaf) return false;
-  const OperandIndexing& read = reads_.front().map;
-  return read.IsKnownBijection() && read.IsExact() && read.map().num_ranges() > 0 &&
-         place_->map().num_symbols() == 0 && FillEqualPlaces(leaves_.output(), leaves_.operand());
-}
-
-std::optional<InPlaceSafety> InPlaceQuestion::DecidePermutation(const LoopOrder& order) {
-  if (!doubt_.empty() || space_.elements || !IsNamedPermutation()) return std::nullopt;
-  const Shape& output = leaves_.output();
-  const llvm::SmallVector<int64_t, 4> sizes(output.dimensions().begin(), output.dimensions().end());
-  const PermutationConflict found =
-      FindPermutationConflict(reads_.front().map.map(), place_->map(), sizes, order, &budget_);
-  if (found.has == Answer::kUndecided) return std::nullopt;
-  if (found.has == Answer::kNo) return InPlaceSafety::AnyOrder();
-  const std::optional<int64_t> byte =
-      FirstSharedByte(output, found.writer, leaves_.operand(), found.operand);
-  if (!byte) return std::nullopt;
-  InPlaceSafety safety;
-  safety.answer = InPlaceAnswer::kUnsafe;
-  safety.conflict.emplace();
-  safety.conflict->writer.assign(found.writer.begin(), found.writer.end());
-  safety.conflict->reader.assign(found.reader.begin(), found.reader.end());
-  safety.conflict->operand.assign(found.operand.begin(), found.operand.end());
-  safety.conflict->byte = *byte;
-  return safety;
 }
 
 InPlaceSafety InPlaceQuestion::DecideOrder() {

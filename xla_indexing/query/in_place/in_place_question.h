@@ -75,12 +75,6 @@ class InPlaceQuestion {
   // `with_operand` adds the element of the operand to the results.
   absl::StatusOr<OperandIndexing> Chain(size_t read, size_t part, bool with_operand) const;
 
-  // Whether elements change places, and the map that says so has names (permutation_conflict.h). What
-  // changes is then not looked for, but taken to be everything.
-  bool IsNamedPermutation() const;
-  // The answer for an order where that is so.
-  std::optional<InPlaceSafety> DecidePermutation(const LoopOrder& order);
-
   InPlaceSafety DecideOrder();
   InPlaceSafety DecideOneOrder(const LoopOrder& order);
   std::optional<InPlaceConflict> ConflictIn(const LoopOrder& order);

@@ -425,11 +425,6 @@ Interval BoundReads(const Access& access, StepBudget* budget) {
   return CountBetween(least, CountPairs(access.map(), budget)).Intersect(CountUpTo(access.Most()));
 }
 
-// Whether each element of the output reads one of the operand, and each of that is read by one.
-bool ReadsEachOnce(const OperandIndexing* indexing) {
-  return indexing->IsKnownBijection() && indexing->IsExact();
-}
-
 // Whether a map takes floors or remainders of dimensions.
 bool TakesDigits(const IndexingMap& map) {
   const auto is_variable = [](const Term& term) { return IsVariable(term.atom); };
@@ -547,7 +542,6 @@ Interval CountElementsRead(llvm::ArrayRef<const OperandIndexing*> maps, const Sh
       HasUnboundedSize(operand)) {
     return CountUpTo(CountElements(operand));
   }
-  if (llvm::any_of(maps, ReadsEachOnce)) return CountElements(operand);
   const llvm::SmallVector<int64_t, 4> sizes(operand.dimensions().begin(),
                                             operand.dimensions().end());
   std::vector<Access> exact;
@@ -605,10 +599,6 @@ Interval CountReads(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& ou
   for (const OperandIndexing* indexing : maps) {
     if (indexing->IsUnknown() || has_no_size) {
       sum = sum.Add(CountUpTo(all_pairs));
-      continue;
-    }
-    if (ReadsEachOnce(indexing)) {
-      sum = sum.Add(CountElements(output));
       continue;
     }
     const bool has_values = !indexing->bindings().empty();

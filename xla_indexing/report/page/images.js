@@ -4,9 +4,9 @@
 // variables whose elements depend on them (runtimes.js). Results and constraints that share range
 // variables form a *part*; the image is the product of the parts' sets. A part is enumerated where its
 // range variables have at most MAX_POINTS values together, and is otherwise the box of the values that
-// its results may have, and said to be one. Range variables that are names (maps.js) are computed.
+// its results may have, and said to be one.
 
-import {evaluateExpr, isWithin, namesOf, setNames, usedVariables} from './maps.js';
+import {evaluateExpr, isWithin, usedVariables} from './maps.js';
 
 /**
  * @typedef {{results: number[], tuples: number[][], isBox: boolean,
@@ -17,15 +17,6 @@ import {evaluateExpr, isWithin, namesOf, setNames, usedVariables} from './maps.j
 
 /** The most values of range variables that are enumerated for one part. */
 export const MAX_POINTS = 1 << 16;
-
-/**
- * The names of a map; none if runtime variables may be read at them.
- * @param {IndexingMap} map
- * @param {Binding[]} bindings of its runtime variables
- */
-function namesFor(map, bindings) {
-  return bindings.some((binding) => binding.ranges.length > 0) ? [] : namesOf(map);
-}
 
 /**
  * The parts of a map: which results, range variables, runtime variables and constraints go together.
@@ -40,9 +31,8 @@ function partsOf(map, bindings) {
     while (owner[i] !== i) i = owner[i];
     return i;
   };
-  const named = new Set(namesFor(map, bindings).map((name) => name.index));
   const rangesIn = (/** @type {Expr} */ expr) => [...usedVariables(expr)].flatMap((v) =>
-    v < first || named.has(v) ? [] : v < behind ? [v - first] : bindings[v - behind].ranges);
+    v < first ? [] : v < behind ? [v - first] : bindings[v - behind].ranges);
   const join = (/** @type {number[]} */ list) => {
     for (const i of list) owner[find(i)] = find(list[0]);
   };
@@ -56,9 +46,7 @@ function partsOf(map, bindings) {
     if (!found) parts.set(key, (found = {results: [], ranges: [], runtimes: [], constraints: []}));
     return found;
   };
-  map.ranges.forEach((_, i) => {
-    if (!named.has(first + i)) part(find(i)).ranges.push(i);
-  });
+  map.ranges.forEach((_, i) => part(find(i)).ranges.push(i));
   bindings.forEach((binding, i) => {
     if (binding.ranges.length > 0) part(find(binding.ranges[0])).runtimes.push(i);
   });
@@ -128,11 +116,6 @@ export function imageOf(map, dims, bindings, runtimes) {
   };
   for (let i = 0; i < bindings.length; ++i) {
     if (bindings[i].ranges.length === 0 && !isSet(i)) return null;
-  }
-  const names = namesFor(map, bindings);
-  if (names.length > 0) {
-    setNames(map, values);
-    if (!names.every(({index}) => isWithin(values[index], map.ranges[index - map.dims.length]))) return null;
   }
   let structure = knownParts.get(map);
   if (!structure) knownParts.set(map, (structure = partsOf(map, bindings)));

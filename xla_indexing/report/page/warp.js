@@ -1,6 +1,6 @@
 // What the lanes of one warp ask memory for at once.
 
-import {contains, evaluate, parseMap, setNames} from './maps.js';
+import {contains, evaluate, parseMap} from './maps.js';
 
 /**
  * @typedef {{lane: number, elements: number[][], bits: number[]}} Lane  `elements`: of the array that
@@ -68,7 +68,6 @@ export function lanesOf(access, at, warpSize) {
       const values = [...dims, ...loops];
       if (!contains(threads, values)) continue;
       const point = [...evaluate(threads, values).map(Number), ...at.ranges];
-      setNames(map, point);
       point.push(...access.runtimes.valuesAt(access.bindings, point));
       if (!contains(map, point)) continue;
       const element = evaluate(map, point).map(Number);

@@ -1,7 +1,6 @@
 // The tab `warp`: lanes, the bytes each asks for, and the sectors that are touched.
 
 import {cut, el, slider, svg} from './dom.js';
-import {namesOf} from './maps.js';
 import {wordsOf} from './numbers.js';
 import {Runtimes} from './runtimes.js';
 import {accessOf, costOf, lanesOf} from './warp.js';
@@ -69,9 +68,8 @@ export function warpTab(view) {
     access.threads.ranges.forEach((/** @type {any} */ range, /** @type {number} */ k) => {
       if (!access.drawn.vector_ranges.includes(k)) add(`loop ${range.name}`, Number(range.low), Number(range.high), at.loops[k], (v) => (at.loops[k] = v));
     });
-    const named = new Set(namesOf(access.map).map((name) => name.index - access.map.dims.length));
     access.map.ranges.forEach((/** @type {any} */ range, /** @type {number} */ k) => {
-      if (!named.has(k)) add(`range ${range.name}`, Number(range.low), Number(range.high), at.ranges[k], (v) => (at.ranges[k] = v));
+      add(`range ${range.name}`, Number(range.low), Number(range.high), at.ranges[k], (v) => (at.ranges[k] = v));
     });
     for (const binding of access.bindings) {
       if (!binding.isSingle) continue;
