@@ -239,8 +239,12 @@ Interval TileGraph::CountPairs(const TileNode& node, bool of_elements) const {
   const size_t rank = of_elements ? own.sizes.size() : 0;
   for (size_t i = 0; i < rank; ++i) {
     const Interval& bounds = own.bounds[i];
+    if (bounds.IsEmpty()) {
+      sizes.push_back(1);
+      continue;
+    }
     if (!bounds.IsFinite() || bounds.upper() == kInt64Max) return Interval::AtLeast(0);
-    sizes.push_back(bounds.IsEmpty() ? 1 : bounds.upper() + 1);
+    sizes.push_back(bounds.upper() + 1);
   }
   std::vector<IndexingMap> pairs;
   for (const int number : node.domains) {
