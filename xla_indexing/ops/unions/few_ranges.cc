@@ -417,6 +417,20 @@ OperandIndexing WithRangesAsResults(OperandIndexing indexing) {
   return renamed;
 }
 
+namespace {
+
+// How many numbers of iterations are no variables.
+int64_t NumComputedIterations(const OperandIndexing& indexing) {
+  int64_t count = 0;
+  for (const RuntimeVarIndexing& binding : indexing.bindings()) {
+    const auto loops = llvm::ArrayRef(binding.element).take_front(binding.NumLoops());
+    count += llvm::count_if(loops, [](AffineExpr number) { return !IsVariable(number); });
+  }
+  return count;
+}
+
+}  // namespace
+
 OperandIndexing WithRangesAsIterations(OperandIndexing indexing) {
   if (IsOff(Engine::kFewRanges)) return indexing;
   const IndexingMap& map = indexing.map();
@@ -448,6 +462,8 @@ OperandIndexing WithRangesAsIterations(OperandIndexing indexing) {
         OperandIndexing renamed = Renamed(indexing, std::move(renaming));
         if (renamed.IsUnknown()) continue;
         renamed.Simplify();
+        // The normal form may prefer what there was, so that this would not end.
+        if (NumComputedIterations(renamed) >= NumComputedIterations(indexing)) continue;
         return WithRangesAsIterations(std::move(renamed));
       }
     }
