@@ -414,6 +414,73 @@ def test_a_leak_of_what_is_not_finite_alone_says_so(name: str) -> None:
     assert (str(copy), copy.by_finite_values) == (str(violation), False)
 
 
+def in_blocks(by: str, end: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Attention of blocks of queries to blocks of keys, the blocks of queries by a map or a fori_loop."""
+    block, count = 4, 3
+
+    def f(q: Any, k: Any, v: Any) -> Any:
+        def of_block(t: Any) -> Any:
+            queries = lax.dynamic_slice_in_dim(q, t * block, block)
+
+            def step(j: Any, state: Any) -> Any:
+                greatest, norm, total = state
+                keys = lax.dynamic_slice_in_dim(k, j * block, block)
+                values = lax.dynamic_slice_in_dim(v, j * block, block)
+                rows, columns = t * block + jnp.arange(block), j * block + jnp.arange(block)
+                scores = jnp.where(rows[:, None] >= columns[None], queries @ keys.T, -jnp.inf)
+                more = jnp.maximum(greatest, scores.max(1))
+                shares, scale = jnp.exp(scores - more[:, None]), jnp.exp(greatest - more)
+                return more, norm * scale + shares.sum(1), total * scale[:, None] + shares @ values
+
+            start = (jnp.full(block, -jnp.inf), jnp.zeros(block), jnp.zeros((block, q.shape[1])))
+            _, norm, total = lax.fori_loop(0, end(t), step, start)
+            return total / norm[:, None]
+
+        if by == "map":
+            return lax.map(of_block, jnp.arange(count)).reshape(q.shape)
+        if by == "vmap":
+            return jax.vmap(of_block)(jnp.arange(count)).reshape(q.shape)
+        return lax.fori_loop(
+            0,
+            count,
+            lambda t, y: lax.dynamic_update_slice_in_dim(y, of_block(t), t * block, 0),
+            jnp.zeros_like(q),
+        )
+
+    return f
+
+
+@pytest.mark.parametrize("end", [lambda t: 3, lambda t: t + 1], ids=["all", "until_own"])
+@pytest.mark.parametrize("by", ["map", "fori_loop"])
+def test_attention_in_blocks_of_queries_and_keys_is_causal(by: str, end: Callable[[Any], Any]) -> None:
+    """The mask compares numbers of two loops, the outer of which is passed to the inner."""
+    q = jnp.ones((12, 5))
+    f = in_blocks(by, end)
+    xi.assert_causal(f, q, q, q, axis=0, assume_finite=True)
+    dependence = xi.depends(f, q, q, q, assume_finite=True)
+    assert dependence.label == "exact"
+    tril = np.tril(np.ones((12, 12), bool))
+    for row in range(12):
+        read = dependence.of()[row, 2]
+        np.testing.assert_array_equal(read["k"], np.repeat(tril[row][:, None], 5, axis=1))
+        np.testing.assert_array_equal(read["v"], tril[row][:, None] & (np.arange(5) == 2))
+    with pytest.raises(xi.Violation):
+        xi.assert_causal(f, q, q, q, axis=0, strict=True, assume_finite=True)
+
+
+@pytest.mark.parametrize("optimized", [False, True])
+def test_a_causal_window_of_keys(optimized: bool) -> None:
+    x = jnp.ones((1, 24, 1, 3))
+
+    def f(q: Any, k: Any, v: Any) -> Any:
+        return jax.nn.dot_product_attention(q, k, v, is_causal=True, local_window_size=(5, 0))
+
+    xi.assert_causal(f, x, x, x, axis=1, assume_finite=True, optimized=optimized)
+    read = xi.depends(f, x, x, x, assume_finite=True, optimized=optimized).of()[0, 9, 0, 0]
+    assert np.flatnonzero(read["k"].any((0, 2, 3))).tolist() == [4, 5, 6, 7, 8, 9]
+    assert np.flatnonzero(read["v"].any((0, 2, 3))).tolist() == [4, 5, 6, 7, 8, 9]
+
+
 @pytest.mark.parametrize("name", MASKED)
 def test_scores_of_one_key_too_many_are_found(name: str) -> None:
     def f(x: Any) -> Any:

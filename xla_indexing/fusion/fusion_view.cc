@@ -25,7 +25,7 @@
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/hlo/verify/verifier.h"
-#include "xla_indexing/ops/values/call_scope.h"
+#include "xla_indexing/ops/values/leaf_routes.h"
 #include "xla_indexing/ops/values/loop_counter.h"
 
 namespace xla_indexing {

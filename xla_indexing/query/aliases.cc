@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "xla_indexing/hlo/types/opcode.h"
-#include "xla_indexing/ops/values/call_scope.h"
+#include "xla_indexing/ops/values/leaf_routes.h"
 
 namespace xla_indexing {
 

@@ -18,6 +18,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/reference/execute/devices.h"
@@ -469,6 +470,130 @@ TEST_P(DecidedReadsTest, OfAnyOperationsAgreeWithTheReference) {
     ASSERT_TRUE(status.ok()) << status << "\nseed " << seed << "\n" << text;
   }
   std::cout << counts.exact << " of " << counts.entries << " entries exact\n";
+}
+
+// A loop over blocks of rows, and in it one over blocks of columns, as attention in blocks has them: row r
+// adds up the elements of k at the columns c with `r <direction> c`.
+struct BlockedMask {
+  int64_t block;
+  int64_t blocks;
+  bool is_triangular;  // the inner loop ends after the block of the rows
+  bool has_array;      // the number of the block is an element of an array
+  std::string direction;
+};
+
+std::string BlockedMaskText(const BlockedMask& mask) {
+  const std::string rows = absl::StrCat("s32[", mask.block, "]");
+  const std::string square = absl::StrCat("s32[", mask.block, ",", mask.block, "]");
+  const std::string all = absl::StrCat("s32[", mask.block * mask.blocks, "]");
+  const std::string numbers = absl::StrCat("s32[", mask.blocks, "]");
+  std::string text = R"(HloModule blocks
+add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }
+columns {
+  s = (s32[], s32[], ROWS, ALL, s32[]) parameter(0)
+  j = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=1
+  sum = ROWS get-tuple-element(s), index=2
+  k = ALL get-tuple-element(s), index=3
+  t = s32[] get-tuple-element(s), index=4
+  block = s32[] constant(BLOCK)
+  row0 = s32[] multiply(t, block)
+  row0s = SQUARE broadcast(row0), dimensions={}
+  row1s = SQUARE iota(), iota_dimension=0
+  row = SQUARE add(row0s, row1s)
+  column0 = s32[] multiply(j, block)
+  column0s = SQUARE broadcast(column0), dimensions={}
+  column1s = SQUARE iota(), iota_dimension=1
+  column = SQUARE add(column0s, column1s)
+  is_seen = PREDS compare(row, column), direction=DIRECTION
+  part = ROWS dynamic-slice(k, column0), dynamic_slice_sizes={BLOCK}
+  parts = SQUARE broadcast(part), dimensions={1}
+  zero = s32[] constant(0)
+  zeros = SQUARE broadcast(zero), dimensions={}
+  seen = SQUARE select(is_seen, parts, zeros)
+  added = ROWS reduce(seen, zero), dimensions={1}, to_apply=add
+  next_sum = ROWS add(sum, added)
+  one = s32[] constant(1)
+  next = s32[] add(j, one)
+  ROOT r = (s32[], s32[], ROWS, ALL, s32[]) tuple(next, n, next_sum, k, t)
+}
+more_columns {
+  s = (s32[], s32[], ROWS, ALL, s32[]) parameter(0)
+  j = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=1
+  ROOT go = pred[] compare(j, n), direction=LT
+}
+rows {
+  s = (s32[], ALL, ALL, NUMBERS) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  y = ALL get-tuple-element(s), index=1
+  k = ALL get-tuple-element(s), index=2
+  numbers = NUMBERS get-tuple-element(s), index=3
+  number = s32[1] dynamic-slice(numbers, i), dynamic_slice_sizes={1}
+  t = s32[] T
+  one = s32[] constant(1)
+  end = s32[] END
+  zero = s32[] constant(0)
+  zeros = ROWS broadcast(zero), dimensions={}
+  begin = (s32[], s32[], ROWS, ALL, s32[]) tuple(zero, end, zeros, k, t)
+  w = (s32[], s32[], ROWS, ALL, s32[]) while(begin), condition=more_columns, body=columns
+  sum = ROWS get-tuple-element(w), index=2
+  block = s32[] constant(BLOCK)
+  at = s32[] multiply(t, block)
+  z = ALL dynamic-update-slice(y, sum, at)
+  next = s32[] add(i, one)
+  ROOT r = (s32[], ALL, ALL, NUMBERS) tuple(next, z, k, numbers)
+}
+more_rows {
+  s = (s32[], ALL, ALL, NUMBERS) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(COUNT)
+  ROOT go = pred[] compare(i, n), direction=LT
+}
+ENTRY e {
+  k = ALL parameter(0)
+  zero = s32[] constant(0)
+  zeros = ALL broadcast(zero), dimensions={}
+  numbers = NUMBERS iota(), iota_dimension=0
+  begin = (s32[], ALL, ALL, NUMBERS) tuple(zero, zeros, k, numbers)
+  w = (s32[], ALL, ALL, NUMBERS) while(begin), condition=more_rows, body=rows
+  ROOT y = ALL get-tuple-element(w), index=1
+})";
+  return absl::StrReplaceAll(
+      text,
+      {{"ROWS", rows},
+       {"SQUARE", square},
+       {"PREDS", absl::StrCat("pred[", mask.block, ",", mask.block, "]")},
+       {"ALL", all},
+       {"NUMBERS", numbers},
+       {"BLOCK", absl::StrCat(mask.block)},
+       {"COUNT", absl::StrCat(mask.blocks)},
+       {"DIRECTION", mask.direction},
+       {" T\n", mask.has_array ? " reshape(number)\n" : " copy(i)\n"},
+       {"END", mask.is_triangular ? "add(t, one)" : absl::StrCat("constant(", mask.blocks, ")")}});
+}
+
+// What callers pass to a loop decides what its iterations read.
+TEST(BlockedMasksTest, AgreeWithTheReferenceAndAreExact) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  CasesInTurn cases;
+  for (const int64_t block : {1, 2, 3}) {
+    for (const int64_t blocks : {1, 2, 4}) {
+      for (const bool is_triangular : {false, true}) {
+        for (const bool has_array : {false, true}) {
+          for (const char* const direction : {"GE", "GT", "LE"}) {
+            if (!cases.IsNextTried()) continue;
+            const std::string text =
+                BlockedMaskText({block, blocks, is_triangular, has_array, direction});
+            Counts counts;
+            const absl::Status status = CheckProgram(text, /*seed=*/0, &context, &counts);
+            ASSERT_TRUE(status.ok()) << status << "\n" << text;
+            EXPECT_EQ(counts.exact, counts.entries) << text;
+          }
+        }
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DecidedReadsTest, ::testing::Range(0, 4));

@@ -7,7 +7,7 @@
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/ops/rules/frame/builders.h"
-#include "xla_indexing/ops/values/call_scope.h"
+#include "xla_indexing/ops/values/leaf_routes.h"
 
 namespace xla_indexing::internal {
 

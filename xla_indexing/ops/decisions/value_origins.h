@@ -24,10 +24,10 @@
 #include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/ops/answers/parts/indexing_options.h"
 #include "xla_indexing/ops/values/array_operations.h"
-#include "xla_indexing/ops/values/call_scope.h"
 #include "xla_indexing/ops/values/element_value.h"
 #include "xla_indexing/ops/values/known_arrays.h"
 #include "xla_indexing/ops/values/known_leaves.h"
+#include "xla_indexing/ops/values/leaf_routes.h"
 
 namespace xla_indexing::internal {
 

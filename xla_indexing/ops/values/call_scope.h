@@ -13,22 +13,12 @@
 #ifndef XLA_INDEXING_OPS_VALUES_CALL_SCOPE_H_
 #define XLA_INDEXING_OPS_VALUES_CALL_SCOPE_H_
 
-#include <cstdint>
-#include <vector>
-
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/ops/answers/indexing_entry.h"
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
 #include "xla_indexing/ops/rules/frame/computation_indexer.h"
-#include "xla_indexing/ops/rules/frame/passed_scalar.h"
 
 namespace xla_indexing::internal {
-
-// Where the leaf comes from through operations that pass whole leaves on.
-LeafSource FollowRoutes(LeafSource source);
-
-// For every leaf of the state of a while, whether the body returns it unchanged.
-std::vector<bool> LeavesPassedThrough(const HloInstruction& loop);
 
 // Rewrites maps between leaves of the called computation so that their bindings are those that the
 // caller sees. With `fold_runtime_variables`, values that the module fixes outside the computation

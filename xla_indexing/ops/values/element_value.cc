@@ -24,6 +24,7 @@
 #include "xla_indexing/ops/values/cases/literal_regions.h"
 #include "xla_indexing/ops/values/cases/numbers.h"
 #include "xla_indexing/ops/values/cases/sure_values.h"
+#include "xla_indexing/ops/values/leaf_routes.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -128,7 +129,15 @@ ElementEvaluator::ElementEvaluator(Domain domain, mlir::MLIRContext* context,
 
 ValueCases ElementEvaluator::Evaluate(const HloInstruction* instruction, int64_t leaf,
                                       llvm::ArrayRef<AffineExpr> element, CallPath path) {
-  return EvaluateWhere({instruction, leaf, {element.begin(), element.end()}, std::move(path)}, {});
+  const auto rank = static_cast<size_t>(instruction->shape().Leaf(leaf).rank());
+  const llvm::ArrayRef<AffineExpr> index = element.take_back(rank);
+  const llvm::ArrayRef<AffineExpr> iterations = element.drop_back(index.size());
+  return EvaluateWhere({instruction,
+                        leaf,
+                        {index.begin(), index.end()},
+                        std::move(path),
+                        {iterations.begin(), iterations.end()}},
+                       {});
 }
 
 ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constraints& when) {
@@ -217,7 +226,8 @@ RuntimeVarIndexing ElementEvaluator::BindingOf(const Element& element) {
   binding.instruction = element.instruction;
   binding.leaf = element.leaf;
   binding.call_path = element.path;
-  binding.element.assign(element.index.begin(), element.index.end());
+  binding.element.assign(element.iterations.begin(), element.iterations.end());
+  binding.element.append(element.index.begin(), element.index.end());
   return binding;
 }
 
@@ -260,10 +270,10 @@ std::optional<ValueCases> ElementEvaluator::EvaluateWithout(const HloInstruction
                                                             llvm::ArrayRef<AffineExpr> element,
                                                             AffineExpr* without) {
   const HloInstruction* left_out = instruction.operand(operand);
-  Element source = {left_out, 0, {element.begin(), element.end()}, {}};
+  Element source = {left_out, 0, {element.begin(), element.end()}, {}, {}};
   if (left_out->shape().IsScalar()) source.index.clear();
   *without = Unknown(source, {}).front().value;
-  return FollowArithmetic({&instruction, 0, {element.begin(), element.end()}, {}}, {},
+  return FollowArithmetic({&instruction, 0, {element.begin(), element.end()}, {}, {}}, {},
                           /*range=*/nullptr, operand);
 }
 
@@ -279,12 +289,14 @@ std::optional<ValueCases> ElementEvaluator::FollowConstant(const Element& elemen
 std::optional<ValueCases> ElementEvaluator::OfLiteral(const Literal& literal,
                                                       const Element& element,
                                                       const Constraints& when) {
-  if (KeepsPartialValues() && element.index.size() > 1) {
+  const bool is_integer = HoldsIntegers(literal.shape().element_type());
+  std::optional<ValueCases> integers;
+  if (is_integer) integers = LiteralValue(literal, element.index, when, variables_);
+  const bool is_one_case = integers && integers->size() == 1;
+  if (KeepsPartialValues() && element.index.size() > 1 && !is_one_case) {
     if (auto regions = RegionsOfLiteral(literal, element.index, when, variables_)) return regions;
   }
-  if (HoldsIntegers(literal.shape().element_type())) {
-    return LiteralValue(literal, element.index, when, variables_);
-  }
+  if (is_integer) return integers;
   if (!HoldsFloats(literal.shape().element_type())) return std::nullopt;
   AffineExpr position = Constant(0, context());
   for (const auto [k, index] : llvm::enumerate(element.index)) {
@@ -350,7 +362,7 @@ std::optional<ValueCases> ElementEvaluator::FollowMovement(const Element& elemen
     for (const OperandIndexing& indexing : entry.indexing) {
       const IndexingMap& map = indexing.map();
       const HloInstruction* operand = element.instruction->operand(entry.operand);
-      Element source = {operand, entry.operand_leaf, {}, element.path};
+      Element source = element.Of(operand, entry.operand_leaf, {});
       if (!indexing.IsExact() || map.num_symbols() > 0 || source.type() != element.type()) {
         return std::nullopt;
       }
@@ -385,6 +397,18 @@ std::optional<ValueCases> ElementEvaluator::FollowParameter(const Element& eleme
       }
     }
     if (!environment_.IsInitial(element.leaf)) return std::nullopt;
+  } else if (caller.opcode() == HloOpcode::kWhile) {
+    if (caller.while_body() != element.instruction->parent() || passed.iterations.empty()) {
+      return std::nullopt;
+    }
+    const AffineExpr number = passed.iterations.pop_back_val();
+    passed.instruction = caller.operand(0);
+    if (!IsPassedThrough(caller, element.leaf)) {
+      const AffineExpr value = environment_.InIteration({caller, passed.path, passed.iterations},
+                                                        variables_.domain(), element.leaf, number);
+      if (!value) return std::nullopt;
+      return ValueCases{{when, value}};
+    }
   } else if (caller.inlined_computation() == element.instruction->parent()) {
     passed.instruction = caller.operand(element.instruction->parameter_number());
   } else if (caller.opcode() == HloOpcode::kConditional) {
@@ -407,7 +431,7 @@ std::optional<ValueCases> ElementEvaluator::FollowOnlyCaller(const Element& elem
   if (!passed) return std::nullopt;
   const HloComputation* caller = passed->instruction->parent();
   return WithOwnUnknowns(
-      EvaluateWhere({passed->instruction, passed->leaf, element.index, {}}, when), element,
+      EvaluateWhere({passed->instruction, passed->leaf, element.index, {}, {}}, when), element,
       [&](const RuntimeVarIndexing& unknown) {
         const HloInstruction& source =
             unknown.call_path.empty() ? *unknown.instruction : *unknown.call_path.front();
@@ -462,7 +486,7 @@ std::vector<std::pair<const HloComputation*, Constraints>> ElementEvaluator::Cal
     called.emplace_back(branches[branch], index.when);
     if (!range.IsSubsetOf(values)) called.back().second.push_back({index.value, values});
   };
-  for (const ValueCase& index : EvaluateWhere({call.operand(0), 0, {}, element.path}, when)) {
+  for (const ValueCase& index : EvaluateWhere(element.Of(call.operand(0), 0, {}), when)) {
     if (!index.value || HasUnknown(index.value)) {
       called.emplace_back(nullptr, index.when);
       continue;
@@ -527,7 +551,7 @@ std::optional<ValueCases> ElementEvaluator::FollowDynamicSlice(const Element& el
     AffineExpr last = Constant(array.dimension(i) - slice.shape().dimension(i), context());
     std::vector<Partial> extended;
     for (const Partial& partial : partials) {
-      for (const ValueCase& value : EvaluateWhere({start, 0, {}, element.path}, partial.when)) {
+      for (const ValueCase& value : EvaluateWhere(element.Of(start, 0, {}), partial.when)) {
         if (!value.value || HasUnknown(value.value)) return std::nullopt;
         const std::optional<ValueCases> clamped =
             ClampValue(Constant(0, context()), value.value, last, value.when, variables_);
@@ -545,8 +569,8 @@ std::optional<ValueCases> ElementEvaluator::FollowDynamicSlice(const Element& el
   }
   ValueCases cases;
   for (const Partial& partial : partials) {
-    llvm::append_range(
-        cases, EvaluateWhere({slice.operand(0), 0, partial.index, element.path}, partial.when));
+    llvm::append_range(cases,
+                       EvaluateWhere(element.Of(slice.operand(0), 0, partial.index), partial.when));
   }
   return cases;
 }
@@ -555,7 +579,7 @@ std::optional<ValueCases> ElementEvaluator::FollowSelect(const Element& element,
                                                          const Constraints& when, Interval* range) {
   const auto operand_element = [&](int64_t i) {
     const HloInstruction* operand = element.instruction->operand(i);
-    Element source = {operand, 0, element.index, element.path};
+    Element source = element.Of(operand, 0, element.index);
     if (operand->shape().IsScalar()) source.index.clear();
     return source;
   };
@@ -596,7 +620,7 @@ std::optional<ValueCases> ElementEvaluator::FollowReduce(const Element& element,
     return std::nullopt;
   }
   llvm::SmallVector<Interval, 4> box;
-  Element source = {array, 0, {}, element.path};
+  Element source = element.Of(array, 0, {});
   size_t next = 0;
   for (int64_t i = 0; i < array->shape().rank(); ++i) {
     const bool is_reduced = llvm::is_contained(reduce.dimensions(), i);
@@ -605,7 +629,7 @@ std::optional<ValueCases> ElementEvaluator::FollowReduce(const Element& element,
   }
   const std::optional<int64_t> count = NumPoints(box);
   if (!count || *count > kMaxReducedElements) return std::nullopt;
-  ValueCases cases = EvaluateWhere({initial, 0, {}, element.path}, when);
+  ValueCases cases = EvaluateWhere(element.Of(initial, 0, {}), when);
   llvm::SmallVector<int64_t, 4> at;
   if (!FirstPoint(box, &at)) return cases;
   do {
@@ -636,7 +660,7 @@ std::optional<std::vector<ElementEvaluator::OperandValues>> ElementEvaluator::Op
     if (!operand->shape().IsArray()) return std::nullopt;
     const ElementType type = operand->shape().element_type();
     if (!HoldsIntegers(type) && !HoldsFloats(type)) return std::nullopt;
-    Element source = {operand, 0, element.index, element.path};
+    Element source = element.Of(operand, 0, element.index);
     if (operand->shape().IsScalar()) source.index.clear();
     std::vector<OperandValues> extended;
     for (const OperandValues& before : all) {
@@ -722,7 +746,7 @@ ValueCases ElementEvaluator::EvaluateFactor(const HloInstruction* factor,
                                             llvm::ArrayRef<AffineExpr> element,
                                             const Constraints& when) {
   return SplitCases(HloOpcode::kMultiply, *factor,
-                    EvaluateWhere({factor, 0, {element.begin(), element.end()}, {}}, when));
+                    EvaluateWhere({factor, 0, {element.begin(), element.end()}, {}, {}}, when));
 }
 
 ValueCases ElementEvaluator::ApplyToPartial(const Element& element,
@@ -750,7 +774,12 @@ ValueCases ElementEvaluator::ApplyToPartial(const Element& element,
   });
   if (!has_unknown) {
     if (auto listed = FollowArray(element, when)) return *std::move(listed);
-    if (!is_float || !element.index.empty()) SetMissed(instruction);
+    // A scalar that is made of unknown ones tells cases apart as they do.
+    const bool is_unknown_scalar =
+        element.index.empty() && (is_float || llvm::any_of(values, [&](const ValueCase& value) {
+                                    return HasUnknown(value.value);
+                                  }));
+    if (!is_unknown_scalar) SetMissed(instruction);
   }
   return Unknown(element, when);
 }

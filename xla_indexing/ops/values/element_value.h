@@ -41,6 +41,13 @@ namespace xla_indexing::internal {
 
 using CallPath = llvm::SmallVector<const HloInstruction*, 1>;
 
+// A loop that is reached by these calls, in these iterations of the loops among them.
+struct CalledLoop {
+  const HloInstruction& loop;
+  const CallPath& path;
+  llvm::ArrayRef<mlir::AffineExpr> iterations;
+};
+
 // What is known of the values that a computation is given: nothing here; what its callers pass
 // (ops/values/passed_values.h), or what the state of a loop is in its iterations, is known to classes that
 // derive from this. It outlives whoever asks.
@@ -90,18 +97,15 @@ class ValueEnvironment {
   virtual PassedScalar Passed(const HloInstruction& parameter, int64_t leaf) const {
     return {&parameter, leaf};
   }
-  // How often a loop that is reached by these calls runs, over the variables of the domain; nullopt if that
-  // is not known.
-  virtual std::optional<ValueCases> Iterations(const HloInstruction& /*loop*/,
-                                               const CallPath& /*path*/,
+  // How often a loop runs, over the variables of the domain; nullopt if that is not known.
+  virtual std::optional<ValueCases> Iterations(const CalledLoop& /*loop*/,
                                                const Domain& /*domain*/) const {
     return std::nullopt;
   }
   // The value of a leaf of its state, a scalar, at the beginning of iteration k, likewise; null if that is
   // not known.
-  virtual mlir::AffineExpr InIteration(const HloInstruction& /*loop*/, const CallPath& /*path*/,
-                                       const Domain& /*domain*/, int64_t /*leaf*/,
-                                       mlir::AffineExpr /*k*/) const {
+  virtual mlir::AffineExpr InIteration(const CalledLoop& /*loop*/, const Domain& /*domain*/,
+                                       int64_t /*leaf*/, mlir::AffineExpr /*k*/) const {
     return {};
   }
 
@@ -130,7 +134,8 @@ class ElementEvaluator {
                    const ValueEnvironment& environment = UnknownEnvironment());
 
   // The value of an element of a leaf of integers or predicates of an instruction that is reached
-  // by these calls.
+  // by these calls. Numbers of iterations come first, as in RuntimeVarIndexing, but for that of the
+  // environment's loop.
   ValueCases Evaluate(const HloInstruction* instruction, int64_t leaf,
                       llvm::ArrayRef<mlir::AffineExpr> element, CallPath path = {});
 
@@ -179,7 +184,7 @@ class ElementEvaluator {
   // The element of a literal that is somebody's own.
   std::optional<ValueCases> EvaluateIn(const Literal& literal,
                                        llvm::ArrayRef<mlir::AffineExpr> element) {
-    return OfLiteral(literal, {nullptr, 0, {element.begin(), element.end()}, {}}, {});
+    return OfLiteral(literal, {nullptr, 0, {element.begin(), element.end()}, {}, {}}, {});
   }
   // Whether a value is 0 for certain.
   bool IsZero(const ValueCase& value) const;
@@ -193,8 +198,14 @@ class ElementEvaluator {
     int64_t leaf;
     llvm::SmallVector<mlir::AffineExpr, 4> index;
     CallPath path;
+    llvm::SmallVector<mlir::AffineExpr, 1> iterations;  // of loops on the path, the outermost first
 
     ElementType type() const { return instruction->shape().Leaf(leaf).element_type(); }
+    // An element of another instruction of the same computation, reached in the same way.
+    Element Of(const HloInstruction* other, int64_t of_leaf,
+               llvm::ArrayRef<mlir::AffineExpr> at) const {
+      return {other, of_leaf, {at.begin(), at.end()}, path, iterations};
+    }
   };
 
   // The first ones that were missed; null if there is none.

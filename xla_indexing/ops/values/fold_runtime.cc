@@ -97,29 +97,6 @@ bool IsNarrowed(const ElementEvaluator& evaluator, const ValueCase& unknown,
   return is_same && values != source.ValueRange();
 }
 
-// What a leaf of the state of a loop, in a given iteration, can be replaced by. What is computed there
-// otherwise is not followed.
-std::optional<FoldedVariable> FindCounted(const RuntimeVarIndexing& binding, const Domain& domain,
-                                          mlir::MLIRContext* context,
-                                          const ValueEnvironment& environment) {
-  if (binding.element.size() != 1 || binding.call_path.empty() ||
-      binding.instruction->opcode() != HloOpcode::kParameter) {
-    return std::nullopt;
-  }
-  const HloInstruction& loop = *binding.call_path.back();
-  if (loop.opcode() != HloOpcode::kWhile || loop.while_body() != binding.instruction->parent()) {
-    return std::nullopt;
-  }
-  const CallPath path(binding.call_path.begin(), binding.call_path.end() - 1);
-  const AffineExpr value =
-      environment.InIteration(loop, path, domain, binding.leaf, binding.element[0]);
-  if (!value) return std::nullopt;
-  const Interval range = ValueVariables(domain, context).RangeOf(value, {});
-  FoldedVariable replacement;
-  replacement.cases = ApplyValueFunction(binding.value, {{}, value}, range, context);
-  return replacement;
-}
-
 // What runtime variable `i` can be replaced by.
 std::optional<FoldedVariable> FindReplacement(const OperandIndexing& indexing, int i,
                                               const FoldOptions& options) {
@@ -130,15 +107,13 @@ std::optional<FoldedVariable> FindReplacement(const OperandIndexing& indexing, i
   Domain domain = Domain::Of(map);
   domain.runtimes.truncate(i);
   if (binding.value.kind() == ValueFunction::Kind::kIterations) {
+    const CallPath path(binding.call_path.begin(), binding.call_path.end());
     std::optional<ValueCases> iterations =
-        options.environment->Iterations(*binding.instruction, binding.call_path, domain);
+        options.environment->Iterations({*binding.instruction, path, binding.element}, domain);
     if (!iterations) return std::nullopt;
     FoldedVariable replacement;
     replacement.cases = *std::move(iterations);
     return replacement;
-  }
-  if (static_cast<int64_t>(binding.element.size()) != binding.shape().rank()) {
-    return FindCounted(binding, domain, map.context(), *options.environment);
   }
   // What nothing is known of stays as it is.
   if (!options.rebind_through_data_movement && binding.call_path.empty() &&
@@ -201,6 +176,7 @@ std::optional<OperandIndexing> ReplaceRuntimeVariable(const OperandIndexing& ind
   Domain domain = Domain::Of(map);
   domain.constraints.clear();
   const Interval bounds = domain.runtimes[i].bounds;
+  const bool is_count = indexing.bindings()[i].value.kind() == ValueFunction::Kind::kIterations;
   domain.runtimes.erase(domain.runtimes.begin() + i);
   RuntimeVarIndexings bindings(indexing.bindings().begin(), indexing.bindings().end());
   bindings.erase(bindings.begin() + i);
@@ -241,7 +217,13 @@ std::optional<OperandIndexing> ReplaceRuntimeVariable(const OperandIndexing& ind
     fits = fits && domain.Constrain(constraint.expr, constraint.interval);
   }
   for (const Constraint& constraint : map.constraints()) {
-    fits = fits && domain.Constrain(Substitute(constraint.expr, {}, symbols), constraint.interval);
+    const AffineExpr expr = Substitute(constraint.expr, {}, symbols);
+    fits = fits && domain.Constrain(expr, constraint.interval);
+    // What is folded next may need it: a counter below the number of iterations does not wrap.
+    if (fits && is_count) {
+      domain.NarrowVariablesOf(expr, constraint.interval,
+                               [&](AffineExpr rest) { return simplifier.Range(rest); });
+    }
   }
   if (!fits) return std::nullopt;
   OperandIndexing result(kPartsFit, domain.MakeMap(results, map.context()), std::move(bindings),

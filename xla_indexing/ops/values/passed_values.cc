@@ -15,8 +15,8 @@
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/answers/parts/domain.h"
-#include "xla_indexing/ops/values/call_scope.h"
 #include "xla_indexing/ops/values/element_value.h"
+#include "xla_indexing/ops/values/leaf_routes.h"
 
 namespace xla_indexing::internal {
 namespace {

@@ -8,7 +8,7 @@
 #include "xla_indexing/base/engines.h"
 #include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
-#include "xla_indexing/ops/values/call_scope.h"
+#include "xla_indexing/ops/values/leaf_routes.h"
 
 namespace xla_indexing::internal {
 namespace {

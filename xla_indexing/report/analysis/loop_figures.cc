@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "xla_indexing/ops/values/call_scope.h"
+#include "xla_indexing/ops/values/leaf_routes.h"
 #include "xla_indexing/query/utilization/utilization.h"
 #include "xla_indexing/report/analysis/findings.h"
 #include "xla_indexing/report/write/report_text.h"

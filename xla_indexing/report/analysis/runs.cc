@@ -10,7 +10,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
-#include "xla_indexing/ops/values/call_scope.h"
+#include "xla_indexing/ops/values/leaf_routes.h"
 #include "xla_indexing/ops/values/loop_counter.h"
 #include "xla_indexing/report/saturated.h"
 

@@ -27,10 +27,10 @@ using ::mlir::AffineExpr;
 // known of values in the loop's condition.
 class CountedLeaves : public ValueEnvironment {
  public:
-  CountedLeaves(const HloInstruction& loop, const CountedLoop& counted, const CallPath& path,
-                const Domain& domain, const ValueEnvironment& around, mlir::MLIRContext* context)
-      : loop_(loop),
-        path_(path),
+  CountedLeaves(const CalledLoop& loop, const CountedLoop& counted, const Domain& domain,
+                const ValueEnvironment& around, mlir::MLIRContext* context)
+      : called_(loop),
+        loop_(loop.loop),
         domain_(domain),
         around_(around),
         counted_(counted),
@@ -114,7 +114,8 @@ class CountedLeaves : public ValueEnvironment {
       return it->second = Constant(found->second.start, context_);
     }
     ElementEvaluator evaluator(domain_, context_, around_);
-    const ValueCases cases = evaluator.Evaluate(loop_.operand(0), leaf, {}, path_);
+    const ValueCases cases =
+        evaluator.Evaluate(loop_.operand(0), leaf, called_.iterations, called_.path);
     if (cases.size() == 1 && cases[0].when.empty() && cases[0].value &&
         !evaluator.HasUnknown(cases[0].value)) {
       it->second = cases[0].value;
@@ -122,8 +123,8 @@ class CountedLeaves : public ValueEnvironment {
     return it->second;
   }
 
+  const CalledLoop called_;
   const HloInstruction& loop_;
-  const CallPath& path_;
   const Domain& domain_;
   const ValueEnvironment& around_;
   const CountedLoop& counted_;
@@ -160,10 +161,10 @@ std::optional<Enough> EnoughFor(const Constraint& constraint, AffineExpr k) {
 
 }  // namespace
 
-std::optional<ValueCases> IterationsOf(const HloInstruction& loop, const CountedLoop& counted,
-                                       const CallPath& path, const Domain& domain,
-                                       const ValueEnvironment& around, mlir::MLIRContext* context) {
-  CountedLeaves leaves(loop, counted, path, domain, around, context);
+std::optional<ValueCases> IterationsOf(const CalledLoop& loop, const CountedLoop& counted,
+                                       const Domain& domain, const ValueEnvironment& around,
+                                       mlir::MLIRContext* context) {
+  CountedLeaves leaves(loop, counted, domain, around, context);
   const std::optional<int64_t> most = leaves.MostIterations();
   if (!most) return std::nullopt;
   ValueCases condition = leaves.Condition(Interval::Closed(0, *most));
@@ -194,12 +195,12 @@ std::optional<ValueCases> IterationsOf(const HloInstruction& loop, const Counted
   return cases;
 }
 
-AffineExpr ValueInIteration(const HloInstruction& loop, const CountedLoop& counted,
-                            const CallPath& path, const Domain& domain,
-                            const ValueEnvironment& around, int64_t leaf, AffineExpr k) {
+AffineExpr ValueInIteration(const CalledLoop& loop, const CountedLoop& counted,
+                            const Domain& domain, const ValueEnvironment& around, int64_t leaf,
+                            AffineExpr k) {
   // Then nothing leaves its type.
-  if (!IterationsOf(loop, counted, path, domain, around, k.getContext())) return {};
-  return CountedLeaves(loop, counted, path, domain, around, k.getContext()).ValueOf(leaf, k);
+  if (!IterationsOf(loop, counted, domain, around, k.getContext())) return {};
+  return CountedLeaves(loop, counted, domain, around, k.getContext()).ValueOf(leaf, k);
 }
 
 }  // namespace xla_indexing::internal

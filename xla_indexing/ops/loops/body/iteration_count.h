@@ -26,17 +26,17 @@
 
 namespace xla_indexing::internal {
 
-// The number of iterations of a while that is reached by these calls, over the variables of `domain`, as
-// those of ElementEvaluator; nullopt if that is not known. `around` is what is known of the loop around it.
-std::optional<ValueCases> IterationsOf(const HloInstruction& loop, const CountedLoop& counted,
-                                       const CallPath& path, const Domain& domain,
-                                       const ValueEnvironment& around, mlir::MLIRContext* context);
+// The number of iterations of a while, over the variables of `domain`, as those of ElementEvaluator;
+// nullopt if that is not known. `around` is what is known of the loop around it.
+std::optional<ValueCases> IterationsOf(const CalledLoop& loop, const CountedLoop& counted,
+                                       const Domain& domain, const ValueEnvironment& around,
+                                       mlir::MLIRContext* context);
 
 // The value of a leaf of its state at the beginning of iteration k, an expression over the same variables;
 // null if that is not known, or not how often the loop runs.
-mlir::AffineExpr ValueInIteration(const HloInstruction& loop, const CountedLoop& counted,
-                                  const CallPath& path, const Domain& domain,
-                                  const ValueEnvironment& around, int64_t leaf, mlir::AffineExpr k);
+mlir::AffineExpr ValueInIteration(const CalledLoop& loop, const CountedLoop& counted,
+                                  const Domain& domain, const ValueEnvironment& around,
+                                  int64_t leaf, mlir::AffineExpr k);
 
 }  // namespace xla_indexing::internal
 

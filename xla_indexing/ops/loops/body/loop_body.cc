@@ -240,14 +240,14 @@ class LoopBody::StateInIteration : public ValueEnvironment {
   PassedScalar Passed(const HloInstruction& parameter, int64_t leaf) const override {
     return computations().ScalarPassed(parameter, leaf);
   }
-  std::optional<ValueCases> Iterations(const HloInstruction& inner, const CallPath& path,
+  std::optional<ValueCases> Iterations(const CalledLoop& inner,
                                        const Domain& domain) const override {
-    return IterationsOf(inner, computations().CountedOf(inner), path, domain, *this,
+    return IterationsOf(inner, computations().CountedOf(inner.loop), domain, *this,
                         number_.getContext());
   }
-  AffineExpr InIteration(const HloInstruction& inner, const CallPath& path, const Domain& domain,
-                         int64_t leaf, AffineExpr k) const override {
-    return ValueInIteration(inner, computations().CountedOf(inner), path, domain, *this, leaf, k);
+  AffineExpr InIteration(const CalledLoop& inner, const Domain& domain, int64_t leaf,
+                         AffineExpr k) const override {
+    return ValueInIteration(inner, computations().CountedOf(inner.loop), domain, *this, leaf, k);
   }
 
  private:

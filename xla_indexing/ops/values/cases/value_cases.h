@@ -62,6 +62,8 @@ class ValueVariables {
   // ignored.
   ValueVariables(Domain domain, mlir::MLIRContext* context);
 
+  const Domain& domain() const { return domain_; }
+
   mlir::MLIRContext* context() const { return context_; }
 
   // Unknown i is symbol FirstUnknown() + i: the value of unknowns()[i], without a value function.
