@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -11,10 +12,12 @@
 #include "absl/types/span.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MathExtras.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -22,9 +25,13 @@
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/attribute.h"
+#include "xla_indexing/hlo/types/attribute_values.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/lowering/elements/element_types.h"
+#include "xla_indexing/lowering/elements/elementwise_ops.h"
 #include "xla_indexing/lowering/fusion/element_reader.h"
 #include "xla_indexing/lowering/fusion/function_frame.h"
 #include "xla_indexing/lowering/fusion/memory_plan.h"
@@ -32,6 +39,7 @@
 #include "xla_indexing/lowering/index/emit_loop_nest.h"
 #include "xla_indexing/map/common_maps.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/rules/frame/loop_nest.h"
 
 namespace xla_indexing {
 namespace {
@@ -41,6 +49,7 @@ using internal::ComputedBy;
 using internal::ElementPlace;
 using internal::ElementReader;
 using mlir::Value;
+namespace arith = mlir::arith;
 
 // Computations in computations are a recursion, and one has code wherever it is called.
 constexpr int kMaxDepth = 32;
@@ -83,7 +92,7 @@ class ComputationEmitter {
     for (int64_t leaf = 0; leaf < root->shape().LeafCount(); ++leaf) {
       const ArrayValue array = ComputedBy({root, leaf});
       if (reader_.MemoryOf(array) == results[leaf]) continue;
-      if (absl::Status status = EmitCopy(array, results[leaf]); !status.ok()) {
+      if (absl::Status status = EmitCopy({root, leaf}, results[leaf]); !status.ok()) {
         return internal::Named(*array.instruction, status);
       }
     }
@@ -99,7 +108,10 @@ class ComputationEmitter {
       const ArrayValue array = ComputedBy({&root, leaf});
       const bool is_computed = plan.IsInMemory(*array.instruction) &&
                                array.instruction->opcode() != HloOpcode::kConstant;
-      if (is_computed && !reader_.MemoryOf(array)) reader_.SetMemory(array, results[leaf]);
+      const bool has_type = array.shape().element_type() == root.shape().Leaf(leaf).element_type();
+      if (is_computed && has_type && !reader_.MemoryOf(array)) {
+        reader_.SetMemory(array, results[leaf]);
+      }
     }
   }
 
@@ -130,6 +142,10 @@ class ComputationEmitter {
         return EmitConditional(instruction, memory);
       case HloOpcode::kScatter:
         return EmitScatter(instruction, memory);
+      case HloOpcode::kSelectAndScatter:
+        return EmitSelectAndScatter(instruction, memory.front());
+      case HloOpcode::kSort:
+        return EmitSort(instruction, memory);
       case HloOpcode::kWhile:
         return EmitWhile(instruction, memory);
       default:
@@ -195,8 +211,7 @@ class ComputationEmitter {
     const mlir::Type type = builder_.getIndexType();
     auto choice = mlir::scf::IndexSwitchOp::create(
         builder_, loc_, mlir::TypeRange(),
-        is_pred ? builder_.createOrFold<mlir::arith::IndexCastUIOp>(loc_, type, *index)
-                : builder_.createOrFold<mlir::arith::IndexCastOp>(loc_, type, *index),
+        is_pred ? Make<arith::IndexCastUIOp>(type, *index) : Make<arith::IndexCastOp>(type, *index),
         cases, cases.size());
     const mlir::OpBuilder::InsertionGuard back(builder_);
     for (size_t b = 0; b < branches.size(); ++b) {
@@ -238,17 +253,16 @@ class ComputationEmitter {
         !status.ok()) {
       return status;
     }
-    const Value holds = mlir::memref::LoadOp::create(builder_, loc_, *goes_on);
-    mlir::scf::ConditionOp::create(builder_, loc_, holds, mlir::ValueRange());
+    mlir::scf::ConditionOp::create(builder_, loc_, Load(*goes_on, {}), mlir::ValueRange());
     builder_.createBlock(&op.getAfter());
     if (absl::Status status = EmitCalled(body, state, next); !status.ok()) return status;
     for (const auto [leaf, memory] : llvm::enumerate(state)) {
       if (next[leaf] == memory) continue;
-      const absl::Status status = EmitNest(
-          loop.shape().Leaf(static_cast<int64_t>(leaf)), memory,
-          [&, from = next[leaf]](const ElementPlace& place) -> absl::StatusOr<MlirValues> {
-            return MlirValues({mlir::memref::LoadOp::create(builder_, loc_, from, place.values)});
-          });
+      const absl::Status status =
+          EmitNest(loop.shape().Leaf(static_cast<int64_t>(leaf)), memory,
+                   [&, from = next[leaf]](const ElementPlace& place) -> absl::StatusOr<MlirValues> {
+                     return MlirValues({Load(from, place.values)});
+                   });
       if (!status.ok()) return status;
     }
     mlir::scf::YieldOp::create(builder_, loc_);
@@ -269,6 +283,157 @@ class ComputationEmitter {
                       if (!status.ok()) return status;
                       return MlirValues();
                     });
+  }
+
+  // Each element of the source is combined with that of the result where the window selects one.
+  absl::Status EmitSelectAndScatter(const HloInstruction& instruction, Value memory) {
+    const Shape& shape = instruction.operand(0)->shape();
+    const Shape& source = instruction.operand(1)->shape();
+    absl::Status status =
+        EmitNest(shape, memory, [&](const ElementPlace& /*place*/) -> absl::StatusOr<MlirValues> {
+          const absl::StatusOr<Value> init = reader_.ReadScalar(*instruction.operand(2));
+          if (!init.ok()) return init.status();
+          return MlirValues({*init});
+        });
+    internal::LoopNest nest;
+    llvm::SmallVector<internal::Loop, 4> steps;
+    for (const WindowDimension& window : internal::WindowOf(instruction)) {
+      const auto d = static_cast<int64_t>(steps.size());
+      const internal::Loop position = nest.AddLoop(source.dimension(d));
+      steps.push_back(nest.AddLoop(window.size));
+      nest.result.push_back(internal::NestAxis::Along(position));
+      nest.operand.push_back(
+          internal::NestAxis::OnWindow(position, steps.back(), window, shape.dimension(d)));
+    }
+    if (!status.ok() || nest.IsEmpty()) return status;
+    const IndexingMap met =
+        internal::LoopStepToInputOfNest(nest, steps, source, shape, builder_.getContext()).map();
+    llvm::SmallVector<int, 4> window_dims(steps.size());
+    std::iota(window_dims.begin(), window_dims.end(), source.rank());
+    const absl::StatusOr<IndexingMap> window = DimensionsToRanges(met, window_dims);
+    if (!window.ok()) return window.status();
+    const absl::StatusOr<mlir::Type> type =
+        internal::MlirElementType(shape.element_type(), builder_.getContext());
+    if (!type.ok()) return type.status();
+    return EmitNest(source, {}, [&](const ElementPlace& place) -> absl::StatusOr<MlirValues> {
+      // Whether there is one yet, the element, and its indices.
+      MlirValues none = {Constant(builder_.getBoolAttr(false)),
+                         Constant(builder_.getZeroAttr(*type))};
+      none.append(steps.size(), Index(0));
+      const auto selected = EmitLoopNest(
+          builder_, loc_, *window, place.values, {}, none,
+          [&](mlir::ValueRange ranges, mlir::ValueRange best) -> absl::StatusOr<MlirValues> {
+            MlirValues values = place.values;
+            values.append(ranges.begin(), ranges.end());
+            const auto element = reader_.Read({instruction.operand(0), 0}, {met, values});
+            if (!element.ok()) return element.status();
+            const auto at = ApplyIndexing(builder_, loc_, met, values, {});
+            if (!at.ok()) return at.status();
+            const auto keeps = internal::EmitScalarComputation(
+                builder_, loc_, *instruction.GetComputation(AttributeKey::kSelect),
+                {best[1], *element});
+            if (!keeps.ok()) return keeps.status();
+            const Value stays = Make<arith::AndIOp>(best[0], keeps->front());
+            MlirValues next = {Constant(builder_.getBoolAttr(true)), *element};
+            next.append(*at);
+            for (size_t i = 1; i < next.size(); ++i) {
+              next[i] = Make<arith::SelectOp>(stays, best[i], next[i]);
+            }
+            return next;
+          });
+      if (!selected.ok()) return selected.status();
+      return reader_.EmitIf(selected->front(), {}, [&]() -> absl::StatusOr<MlirValues> {
+        const auto at = mlir::ValueRange(*selected).drop_front(2);
+        const auto element = reader_.Read({instruction.operand(1), 0}, place);
+        if (!element.ok()) return element.status();
+        const Value before = Load(memory, at);
+        const auto after = reader_.Combine(*instruction.GetComputation(AttributeKey::kScatter),
+                                           {before, *element});
+        if (!after.ok()) return after.status();
+        Store(after->front(), memory, at);
+        return MlirValues();
+      });
+    });
+  }
+
+  // Merges neighbouring runs of 1, 2, 4 .. sorted elements. Equal ones stay in their order.
+  absl::Status EmitSort(const HloInstruction& sort, const MlirValues& memory) {
+    MlirValues merged;
+    for (const auto [leaf, array] : llvm::enumerate(memory)) {
+      const ArrayValue operand = {sort.operand(static_cast<int64_t>(leaf)), 0};
+      if (absl::Status status = EmitCopy(operand, array); !status.ok()) return status;
+      const absl::StatusOr<Value> temporary = Allocate(operand.shape());
+      if (!temporary.ok()) return temporary.status();
+      merged.push_back(*temporary);
+    }
+    const Shape& shape = sort.operand(0)->shape();
+    const int64_t dim = sort.dimensions().front();
+    const int64_t size = shape.dimension(dim);
+    // A row of each size but the sorted one, which counts the merges.
+    llvm::SmallVector<int64_t, 4> sizes(shape.dimensions().begin(), shape.dimensions().end());
+    sizes[dim] = size > 1 ? llvm::Log2_64_Ceil(size) : 0;
+    return EmitLoops(
+               sizes, {},
+               [&](mlir::ValueRange row, mlir::ValueRange) {
+                 const Value run = Make<arith::ShLIOp>(Index(1), row[dim]);
+                 const auto at = [&](Value index) {
+                   MlirValues address(row);
+                   address[dim] = index;
+                   return address;
+                 };
+                 const auto rows =
+                     EmitLoops({size}, {Index(0), Index(0)},
+                               [&](mlir::ValueRange to, mlir::ValueRange heads) {
+                                 return EmitMerge(sort, memory, merged, run, to.front(), heads, at);
+                               });
+                 if (!rows.ok()) return rows;
+                 return EmitLoops(
+                     {size}, {},
+                     [&](mlir::ValueRange to, mlir::ValueRange) -> absl::StatusOr<MlirValues> {
+                       for (const auto [from, array] : llvm::zip(merged, memory)) {
+                         Store(Load(from, at(to.front())), array, at(to.front()));
+                       }
+                       return MlirValues();
+                     });
+               })
+        .status();
+  }
+
+  // The element at `to`, from the heads of the two runs that are merged there, of `run` elements each.
+  // Gives the heads after that.
+  absl::StatusOr<MlirValues> EmitMerge(const HloInstruction& sort, const MlirValues& memory,
+                                       const MlirValues& merged, Value run, Value to,
+                                       mlir::ValueRange heads,
+                                       absl::FunctionRef<MlirValues(Value)> at) {
+    using Compare = arith::CmpIPredicate;
+    const Value size = Index(sort.operand(0)->shape().dimension(sort.dimensions().front()));
+    const Value both = Make<arith::AddIOp>(run, run);
+    const Value begin = Make<arith::SubIOp>(to, Make<arith::RemUIOp>(to, both));
+    const Value middle = Make<arith::MinSIOp>(Make<arith::AddIOp>(begin, run), size);
+    const Value end = Make<arith::MinSIOp>(Make<arith::AddIOp>(begin, both), size);
+    const Value is_first = Make<arith::CmpIOp>(Compare::eq, to, begin);
+    const Value left = Make<arith::SelectOp>(is_first, begin, heads[0]);
+    const Value right = Make<arith::SelectOp>(is_first, middle, heads[1]);
+    const Value last = Make<arith::SubIOp>(size, Index(1));
+    MlirValues of_left;
+    MlirValues compared;  // the head of the right run with that of the left
+    for (const Value array : memory) {
+      of_left.push_back(Load(array, at(Make<arith::MinSIOp>(left, last))));
+      compared.append({Load(array, at(Make<arith::MinSIOp>(right, last))), of_left.back()});
+    }
+    const auto is_before =
+        internal::EmitScalarComputation(builder_, loc_, *sort.to_apply(), compared);
+    if (!is_before.ok()) return is_before.status();
+    const Value is_over = Make<arith::CmpIOp>(Compare::sge, right, end);
+    const Value takes_right = Make<arith::OrIOp>(
+        Make<arith::CmpIOp>(Compare::sge, left, middle),
+        Make<arith::SelectOp>(is_over, Constant(builder_.getBoolAttr(false)), is_before->front()));
+    for (size_t i = 0; i < memory.size(); ++i) {
+      Store(Make<arith::SelectOp>(takes_right, compared[2 * i], of_left[i]), merged[i], at(to));
+    }
+    const Value of_right = Make<arith::IndexCastUIOp>(builder_.getIndexType(), takes_right);
+    return MlirValues({Make<arith::AddIOp>(left, Make<arith::SubIOp>(Index(1), of_right)),
+                       Make<arith::AddIOp>(right, of_right)});
   }
 
   // Until Deallocate, in the same block.
@@ -302,25 +467,52 @@ class ComputationEmitter {
   absl::Status EmitNest(
       const Shape& shape, mlir::ValueRange memory,
       absl::FunctionRef<absl::StatusOr<MlirValues>(const ElementPlace&)> compute) {
-    const llvm::ArrayRef<int64_t> sizes(shape.dimensions().data(), shape.dimensions().size());
+    const absl::Span<const int64_t> sizes = shape.dimensions();
+    const absl::StatusOr<IndexingMap> elements =
+        CreateIdentityMap(llvm::ArrayRef(sizes.data(), sizes.size()), builder_.getContext());
+    if (!elements.ok()) return elements.status();
+    return EmitLoops(*elements, {},
+                     [&](mlir::ValueRange ranges,
+                         mlir::ValueRange /*carried*/) -> absl::StatusOr<MlirValues> {
+                       const auto values = compute({*elements, MlirValues(ranges)});
+                       if (!values.ok()) return values.status();
+                       for (size_t i = 0; i < memory.size(); ++i) {
+                         Store((*values)[i], memory[i], ranges);
+                       }
+                       return MlirValues();
+                     })
+        .status();
+  }
+
+  // Loops over the elements of an array, or over the dimensions of a map.
+  absl::StatusOr<MlirValues> EmitLoops(llvm::ArrayRef<int64_t> sizes, mlir::ValueRange inits,
+                                       LoopBody body) {
     const absl::StatusOr<IndexingMap> elements = CreateIdentityMap(sizes, builder_.getContext());
     if (!elements.ok()) return elements.status();
-    llvm::SmallVector<int, 4> all(sizes.size());
+    return EmitLoops(*elements, inits, body);
+  }
+  absl::StatusOr<MlirValues> EmitLoops(const IndexingMap& elements, mlir::ValueRange inits,
+                                       LoopBody body) {
+    llvm::SmallVector<int, 4> all(elements.num_dims());
     std::iota(all.begin(), all.end(), 0);
-    const absl::StatusOr<IndexingMap> loops = DimensionsToRanges(*elements, all);
+    const absl::StatusOr<IndexingMap> loops = DimensionsToRanges(elements, all);
     if (!loops.ok()) return loops.status();
-    return EmitLoopNest(builder_, loc_, *loops, {}, {}, {},
-                        [&](mlir::ValueRange ranges,
-                            mlir::ValueRange /*carried*/) -> absl::StatusOr<MlirValues> {
-                          const auto values = compute({*elements, MlirValues(ranges)});
-                          if (!values.ok()) return values.status();
-                          for (size_t i = 0; i < memory.size(); ++i) {
-                            mlir::memref::StoreOp::create(builder_, loc_, (*values)[i], memory[i],
-                                                          ranges);
-                          }
-                          return MlirValues();
-                        })
-        .status();
+    return EmitLoopNest(builder_, loc_, *loops, {}, {}, inits, body);
+  }
+
+  template <typename Op, typename... Arguments>
+  Value Make(Arguments&&... arguments) {
+    return builder_.createOrFold<Op>(loc_, std::forward<Arguments>(arguments)...);
+  }
+  Value Constant(mlir::TypedAttr value) { return arith::ConstantOp::create(builder_, loc_, value); }
+  Value Index(int64_t value) { return Constant(builder_.getIndexAttr(value)); }
+  Value Load(Value memory, mlir::ValueRange at) {
+    return mlir::memref::LoadOp::create(builder_, loc_, memory, at);
+  }
+  void Store(Value value, Value memory, mlir::ValueRange at) {
+    const mlir::Type type = mlir::cast<mlir::MemRefType>(memory.getType()).getElementType();
+    mlir::memref::StoreOp::create(builder_, loc_,
+                                  internal::EmitFloatAs(builder_, loc_, value, type), memory, at);
   }
 
   const HloComputation& original_;

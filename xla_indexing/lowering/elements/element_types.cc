@@ -17,10 +17,22 @@ namespace xla_indexing::internal {
 
 absl::StatusOr<mlir::Type> MlirElementType(ElementType type, mlir::MLIRContext* context) {
   if (IsPred(type)) return mlir::IntegerType::get(context, 1);
-  if (IsIntegral(type) && BitWidth(type) >= 8) {
-    return mlir::IntegerType::get(context, BitWidth(type));
-  }
+  if (IsIntegral(type)) return mlir::IntegerType::get(context, BitWidth(type));
   switch (type) {
+    case ElementType::kF8E3M4:
+      return mlir::Float8E3M4Type::get(context);
+    case ElementType::kF8E4M3:
+      return mlir::Float8E4M3Type::get(context);
+    case ElementType::kF8E4M3B11FNUZ:
+      return mlir::Float8E4M3B11FNUZType::get(context);
+    case ElementType::kF8E4M3FN:
+      return mlir::Float8E4M3FNType::get(context);
+    case ElementType::kF8E4M3FNUZ:
+      return mlir::Float8E4M3FNUZType::get(context);
+    case ElementType::kF8E5M2:
+      return mlir::Float8E5M2Type::get(context);
+    case ElementType::kF8E5M2FNUZ:
+      return mlir::Float8E5M2FNUZType::get(context);
     case ElementType::kF16:
       return mlir::Float16Type::get(context);
     case ElementType::kBF16:

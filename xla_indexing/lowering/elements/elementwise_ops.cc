@@ -37,6 +37,9 @@ namespace math = mlir::math;
 using Predicate = arith::CmpIPredicate;
 using FloatPredicate = arith::CmpFPredicate;
 
+// Narrower floats are computed with in f32.
+constexpr unsigned kLeastComputed = 16;
+
 // Makes operations at one place. Values of the operations of a class are null if it has none of an
 // opcode.
 class ElementEmitter {
@@ -95,8 +98,8 @@ class ElementEmitter {
     }
   }
 
-  // Null for a direction that is not known.
-  Value EmitCompare(absl::string_view direction, ElementType type, Value a, Value b) {
+  // Null for a direction that is not known. In the total order of floats -NaN < -inf < -0 < 0 < NaN.
+  Value EmitCompare(const HloInstruction& compare, ElementType type, Value a, Value b) {
     struct Row {
       absl::string_view direction;
       Predicate of_signed;
@@ -109,25 +112,44 @@ class ElementEmitter {
                                     {"LE", Predicate::sle, Predicate::ule, FloatPredicate::OLE},
                                     {"GT", Predicate::sgt, Predicate::ugt, FloatPredicate::OGT},
                                     {"GE", Predicate::sge, Predicate::uge, FloatPredicate::OGE}};
+    const bool is_total =
+        IsFloatingPoint(type) && compare.GetText(AttributeKey::kComparisonType) == "TOTALORDER";
     for (const Row& row : kRows) {
-      if (row.direction != direction) continue;
+      if (row.direction != compare.comparison_direction()) continue;
+      if (is_total) return Make<arith::CmpIOp>(row.of_signed, EmitRank(a), EmitRank(b));
       if (IsFloatingPoint(type)) return Make<arith::CmpFOp>(row.of_floats, a, b);
       return Make<arith::CmpIOp>(IsSignedIntegral(type) ? row.of_signed : row.of_unsigned, a, b);
     }
     return nullptr;
   }
 
+  // Signed integers in the total order of floats: the bits, but for the sign those of negative ones
+  // inverted.
+  Value EmitRank(Value value) {
+    const unsigned width = WidthOf(value);
+    const Value bits = Make<arith::BitcastOp>(builder_.getIntegerType(width), value);
+    const Value is_negative = Make<arith::CmpIOp>(Predicate::slt, bits, Integer(bits, 0));
+    const Value inverted =
+        Make<arith::XOrIOp>(bits, Bits(bits, llvm::APInt::getSignedMaxValue(width)));
+    return Make<arith::SelectOp>(is_negative, inverted, bits);
+  }
+
   Value EmitConverted(Value value, ElementType from, ElementType to, mlir::Type to_type) {
+    if (IsFloatingPoint(from) && IsFloatingPoint(to)) return EmitFloatToFloat(value, to_type);
+    if (IsFloatingPoint(from) && WidthOf(value) < kLeastComputed) {
+      value = Make<arith::ExtFOp>(builder_.getF32Type(), value);
+    }
+    if (IsFloatingPoint(to) && to_type.getIntOrFloatBitWidth() < kLeastComputed) {
+      return EmitFloatToFloat(EmitConverted(value, from, ElementType::kF32, builder_.getF32Type()),
+                              to_type);
+    }
     if (IsPred(to)) {
       if (!IsFloatingPoint(from)) {
         return IsPred(from) ? value : Make<arith::CmpIOp>(Predicate::ne, value, Integer(value, 0));
       }
       return Make<arith::CmpFOp>(FloatPredicate::UNE, value, Float(value, 0));
     }
-    if (IsFloatingPoint(from)) {
-      return IsFloatingPoint(to) ? EmitFloatToFloat(value, to_type)
-                                 : EmitFloatToInteger(value, IsSignedIntegral(to), to_type);
-    }
+    if (IsFloatingPoint(from)) return EmitFloatToInteger(value, IsSignedIntegral(to), to_type);
     if (IsFloatingPoint(to)) {
       return IsSignedIntegral(from) ? Make<arith::SIToFPOp>(to_type, value)
                                     : Make<arith::UIToFPOp>(to_type, value);
@@ -140,11 +162,26 @@ class ElementEmitter {
                                   : Make<arith::ExtUIOp>(to_type, value);
   }
 
+  // The float type that operations on all of these are done in; null if none is a float.
+  mlir::Type FloatFor(mlir::TypeRange types) {
+    mlir::Type common;
+    for (const mlir::Type type : types) {
+      if (!llvm::isa<mlir::FloatType>(type) || type == common) continue;
+      const bool is_f64 = type.isF64() || (common && common.isF64());
+      if (!common && type.getIntOrFloatBitWidth() >= kLeastComputed) {
+        common = type;
+      } else {
+        common = is_f64 ? builder_.getF64Type() : builder_.getF32Type();
+      }
+    }
+    return common;
+  }
+
   Value EmitFloatToFloat(Value value, mlir::Type to) {
     if (value.getType() == to) return value;
     const unsigned from_width = WidthOf(value);
     const unsigned width = to.getIntOrFloatBitWidth();
-    if (from_width == width) {  // f16 and bf16
+    if (from_width <= 16 && width <= 16) {  // of which none holds all of another
       value = Make<arith::ExtFOp>(builder_.getF32Type(), value);
       return Make<arith::TruncFOp>(to, value);
     }
@@ -395,11 +432,7 @@ bool IsLoweredElementwise(const HloInstruction& instruction) {
 Value EmitOfFloats(mlir::OpBuilder& builder, mlir::Location loc, HloOpcode opcode, Value a, Value b,
                    mlir::Type result) {
   ElementEmitter emitter(builder, loc);
-  mlir::Type type = result;
-  if (a.getType() != type || b.getType() != type) {
-    const bool is_f64 = type.isF64() || a.getType().isF64() || b.getType().isF64();
-    type = is_f64 ? builder.getF64Type() : builder.getF32Type();
-  }
+  const mlir::Type type = emitter.FloatFor({result, a.getType(), b.getType()});
   const Value value =
       emitter.EmitBinary(opcode, ElementType::kF64, emitter.EmitFloatToFloat(a, type),
                          emitter.EmitFloatToFloat(b, type));
@@ -413,53 +446,79 @@ absl::StatusOr<Value> EmitConvert(mlir::OpBuilder& builder, mlir::Location loc, 
   return ElementEmitter(builder, loc).EmitConverted(value, from, to, *type);
 }
 
+Value EmitFloatAs(mlir::OpBuilder& builder, mlir::Location loc, Value value, mlir::Type type) {
+  const bool are_floats =
+      llvm::isa<mlir::FloatType>(value.getType()) && llvm::isa_and_nonnull<mlir::FloatType>(type);
+  return are_floats ? ElementEmitter(builder, loc).EmitFloatToFloat(value, type) : value;
+}
+
+Value EmitBits(mlir::OpBuilder& builder, mlir::Location loc, Value value, ElementType type) {
+  const mlir::Type bits = builder.getIntegerType(StorageBitWidth(type));
+  if (IsPred(type)) return builder.createOrFold<arith::ExtUIOp>(loc, bits, value);
+  return builder.createOrFold<arith::BitcastOp>(loc, bits, value);
+}
+
+absl::StatusOr<Value> EmitFromBits(mlir::OpBuilder& builder, mlir::Location loc, Value bits,
+                                   ElementType type) {
+  if (IsPred(type)) return EmitConvert(builder, loc, bits, ElementType::kU8, type);
+  const absl::StatusOr<mlir::Type> to = MlirElementType(type, builder.getContext());
+  if (!to.ok()) return to.status();
+  return builder.createOrFold<arith::BitcastOp>(loc, *to, bits);
+}
+
 absl::StatusOr<Value> EmitElementwise(mlir::OpBuilder& builder, mlir::Location loc,
-                                      const HloInstruction& instruction,
-                                      mlir::ValueRange operands) {
+                                      const HloInstruction& instruction, mlir::ValueRange given) {
   ElementEmitter emitter(builder, loc);
   const ElementType type = instruction.shape().element_type();
+  const absl::StatusOr<mlir::Type> result = MlirElementType(type, builder.getContext());
+  if (!result.ok()) return result.status();
+  llvm::SmallVector<Value, 4> operands(given);
+  const auto widen = [&](mlir::Type wide) {
+    for (Value& operand : operands) operand = EmitFloatAs(builder, loc, operand, wide);
+  };
+  const auto from = [&](int64_t operand) {
+    return instruction.operand(operand)->shape().element_type();
+  };
   Value value;
   switch (instruction.opcode()) {
-    case HloOpcode::kBitcastConvert: {
-      const absl::StatusOr<mlir::Type> to = MlirElementType(type, builder.getContext());
-      if (!to.ok()) return to.status();
-      if (to->getIntOrFloatBitWidth() != operands[0].getType().getIntOrFloatBitWidth()) break;
-      value = emitter.Make<arith::BitcastOp>(*to, operands[0]);
-      break;
-    }
-    case HloOpcode::kClamp:
-      value = emitter.EmitClamp(type, operands[0], operands[1], operands[2]);
-      break;
-    case HloOpcode::kCompare:
-      if (instruction.GetText(AttributeKey::kComparisonType) == "TOTALORDER") break;
-      value = emitter.EmitCompare(instruction.comparison_direction(),
-                                  instruction.operand(0)->shape().element_type(), operands[0],
-                                  operands[1]);
-      break;
+    case HloOpcode::kBitcastConvert:
+      if (StorageBitWidth(from(0)) != StorageBitWidth(type)) break;
+      return EmitFromBits(builder, loc, EmitBits(builder, loc, operands[0], from(0)), type);
     case HloOpcode::kConvert:
-      return EmitConvert(builder, loc, operands[0], instruction.operand(0)->shape().element_type(),
-                         type);
-    case HloOpcode::kIsFinite:
-      value = emitter.EmitUnary(instruction.opcode(),
-                                instruction.operand(0)->shape().element_type(), operands[0]);
-      break;
+      return EmitConvert(builder, loc, operands[0], from(0), type);
     case HloOpcode::kMap: {
       const auto values = EmitScalarComputation(builder, loc, *instruction.to_apply(), operands);
       if (!values.ok()) return values.status();
-      return values->front();
+      value = values->front();
+      break;
     }
     case HloOpcode::kSelect:
+      widen(*result);
       value = emitter.Make<arith::SelectOp>(operands[0], operands[1], operands[2]);
       break;
-    default:
-      if (operands.size() == 1) {
+    case HloOpcode::kCompare:
+      widen(emitter.FloatFor(mlir::TypeRange(given)));
+      value = emitter.EmitCompare(instruction, from(0), operands[0], operands[1]);
+      break;
+    case HloOpcode::kIsFinite:
+      widen(emitter.FloatFor(mlir::TypeRange(given)));
+      value = emitter.EmitUnary(instruction.opcode(), from(0), operands[0]);
+      break;
+    default: {
+      llvm::SmallVector<mlir::Type, 4> types(mlir::TypeRange{given});
+      types.push_back(*result);
+      widen(emitter.FloatFor(types));
+      if (instruction.opcode() == HloOpcode::kClamp) {
+        value = emitter.EmitClamp(type, operands[0], operands[1], operands[2]);
+      } else if (operands.size() == 1) {
         value = emitter.EmitUnary(instruction.opcode(), type, operands[0]);
       } else if (operands.size() == 2) {
         value = emitter.EmitBinary(instruction.opcode(), type, operands[0], operands[1]);
       }
+    }
   }
   if (!value) return NotLowered(instruction);
-  return value;
+  return EmitFloatAs(builder, loc, value, *result);
 }
 
 absl::StatusOr<llvm::SmallVector<Value, 4>> EmitMultiplyAdd(mlir::OpBuilder& builder,
@@ -467,7 +526,8 @@ absl::StatusOr<llvm::SmallVector<Value, 4>> EmitMultiplyAdd(mlir::OpBuilder& bui
                                                             const HloInstruction& product,
                                                             mlir::ValueRange arguments) {
   const ElementType type = product.shape().element_type();
-  ElementEmitter emitter(builder, loc);
+  const absl::StatusOr<mlir::Type> result = MlirElementType(type, builder.getContext());
+  if (!result.ok()) return result.status();
   llvm::SmallVector<Value, 2> factors;
   for (const int i : {0, 1}) {
     const absl::StatusOr<Value> factor = EmitConvert(
@@ -475,9 +535,12 @@ absl::StatusOr<llvm::SmallVector<Value, 4>> EmitMultiplyAdd(mlir::OpBuilder& bui
     if (!factor.ok()) return factor.status();
     factors.push_back(*factor);
   }
-  const Value multiplied = emitter.EmitBinary(HloOpcode::kMultiply, type, factors[0], factors[1]);
-  const Value sum = emitter.EmitBinary(HloOpcode::kAdd, type, arguments[0], multiplied);
-  return llvm::SmallVector<Value, 4>({sum});
+  const auto combine = [&](HloOpcode opcode, Value a, Value b) {
+    if (IsFloatingPoint(type)) return EmitOfFloats(builder, loc, opcode, a, b, *result);
+    return ElementEmitter(builder, loc).EmitBinary(opcode, type, a, b);
+  };
+  const Value multiplied = combine(HloOpcode::kMultiply, factors[0], factors[1]);
+  return llvm::SmallVector<Value, 4>({combine(HloOpcode::kAdd, arguments[0], multiplied)});
 }
 
 absl::StatusOr<llvm::SmallVector<Value, 4>> EmitScalarComputation(mlir::OpBuilder& builder,
@@ -500,7 +563,10 @@ absl::StatusOr<llvm::SmallVector<Value, 4>> EmitScalarComputation(mlir::OpBuilde
     if (is_tuple) {
       result = operands;
     } else if (instruction->opcode() == HloOpcode::kParameter) {
-      result.push_back(arguments[instruction->parameter_number()]);
+      const auto type = MlirElementType(instruction->shape().element_type(), builder.getContext());
+      if (!type.ok()) return type.status();
+      result.push_back(
+          EmitFloatAs(builder, loc, arguments[instruction->parameter_number()], *type));
     } else if (instruction->opcode() == HloOpcode::kGetTupleElement) {
       const Shape& tuple = instruction->operand(0)->shape();
       result.push_back(operands[tuple.FirstLeafOfElement(instruction->tuple_index())]);

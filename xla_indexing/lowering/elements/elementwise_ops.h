@@ -5,6 +5,9 @@
 // are all gone; a float that becomes an integer is clamped to its type, and NaN becomes 0. Maximum and
 // minimum of floats pass NaN on.
 //
+// Floats of several types are computed with in a type that holds all of them and the result, and those
+// of less than 16 bits in f32; the result is rounded to its type.
+//
 // Example, s32 add(a, b): `arith.addi %a, %b : i32`; u32 divide(a, b): `arith.divui` under selects.
 //
 // Errors. Unimplemented, naming the instruction, for opcodes and types that are not lowered.
@@ -43,6 +46,16 @@ absl::StatusOr<llvm::SmallVector<mlir::Value, 4>> EmitMultiplyAdd(mlir::OpBuilde
 // A binary operation on floats of any types, done in one that holds all three, as one of `result`.
 mlir::Value EmitOfFloats(mlir::OpBuilder& builder, mlir::Location loc, HloOpcode opcode,
                          mlir::Value a, mlir::Value b, mlir::Type result);
+
+// A float as one of another type; anything else as it is.
+mlir::Value EmitFloatAs(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value,
+                        mlir::Type type);
+
+// An element as an integer of the width that its type has in memory, and back.
+mlir::Value EmitBits(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value,
+                     ElementType type);
+absl::StatusOr<mlir::Value> EmitFromBits(mlir::OpBuilder& builder, mlir::Location loc,
+                                         mlir::Value bits, ElementType type);
 
 // An element as one of another type.
 absl::StatusOr<mlir::Value> EmitConvert(mlir::OpBuilder& builder, mlir::Location loc,

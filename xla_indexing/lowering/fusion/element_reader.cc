@@ -93,6 +93,12 @@ absl::Status NoExactMap(const HloInstruction& instruction, int64_t operand) {
                                                operand, " that it reads are not known exactly"));
 }
 
+// A map without symbols, with other results or none.
+IndexingMap WithResults(const IndexingMap& map, llvm::ArrayRef<AffineExpr> results = {}) {
+  return IndexingMap(kPartsFit, mlir::AffineMap::get(map.num_dims(), 0, results, map.context()),
+                     Variables(map.dims()), {}, {}, Constraints(map.constraints()));
+}
+
 // What is known where all of these maps, over the same dimensions, are read: of which the last
 // `num_steps` are the loops of a sum, and the others are around them.
 struct StepLoops {
@@ -194,7 +200,15 @@ absl::StatusOr<InstructionIndexing> ElementReader::MapsOf(const HloInstruction& 
 }
 
 absl::StatusOr<Value> ElementReader::Read(ArrayValue array, const ElementPlace& place) {
-  array = ComputedBy(array);
+  const absl::StatusOr<mlir::Type> type =
+      MlirElementType(array.shape().element_type(), builder_.getContext());
+  if (!type.ok()) return type.status();
+  const absl::StatusOr<Value> value = ReadComputed(ComputedBy(array), place);
+  if (!value.ok()) return value;
+  return EmitFloatAs(builder_, loc_, *value, *type);
+}
+
+absl::StatusOr<Value> ElementReader::ReadComputed(ArrayValue array, const ElementPlace& place) {
   if (tiles_) {
     const auto tiles = tiles_->find(array);
     if (tiles != tiles_->end()) return ReadTiles(tiles->second, place);
@@ -219,6 +233,8 @@ absl::StatusOr<Value> ElementReader::Compute(const HloInstruction& instruction,
   if (instruction.opcode() == HloOpcode::kIota) return ReadIota(instruction, place);
   if (IsOnlyMoved(instruction.opcode())) return ReadMoved(instruction, place);
   switch (instruction.opcode()) {
+    case HloOpcode::kBitcastConvert:
+      return ReadBits(instruction, place);
     case HloOpcode::kConcatenate:
     case HloOpcode::kDynamicUpdateSlice:
     case HloOpcode::kPad:
@@ -261,6 +277,46 @@ absl::StatusOr<Value> ElementReader::ReadMoved(const HloInstruction& instruction
   return EmitMoved(instruction, *value, instruction.operand(0)->shape().element_type());
 }
 
+// Narrow elements are the bits of a wide one, the lowest first.
+absl::StatusOr<Value> ElementReader::ReadBits(const HloInstruction& instruction,
+                                              const ElementPlace& place) {
+  const ElementType from = instruction.operand(0)->shape().element_type();
+  const int from_width = StorageBitWidth(from);
+  const int width = StorageBitWidth(instruction.shape().element_type());
+  const mlir::Type bits_type = builder_.getIntegerType(width);
+  const auto constant = [&](mlir::Type type, int64_t value) -> Value {
+    return arith::ConstantOp::create(builder_, loc_, builder_.getIntegerAttr(type, value));
+  };
+  Value bits;
+  if (from_width >= width) {
+    const absl::StatusOr<Value> wide = ReadOperand(instruction, 0, place);
+    if (!wide.ok()) return wide;
+    bits = EmitBits(builder_, loc_, *wide, from);
+  }
+  if (from_width > width) {
+    const absl::StatusOr<Value> part = ReadIndexOf(place, place.map.num_results() - 1);
+    if (!part.ok()) return part;
+    const mlir::Type type = bits.getType();
+    const Value number = builder_.createOrFold<arith::IndexCastOp>(loc_, type, *part);
+    const Value shift = builder_.createOrFold<arith::MulIOp>(loc_, number, constant(type, width));
+    bits = builder_.createOrFold<arith::TruncIOp>(
+        loc_, bits_type, builder_.createOrFold<arith::ShRUIOp>(loc_, bits, shift));
+  }
+  for (int low = 0; low < width && from_width < width; low += from_width) {
+    llvm::SmallVector<AffineExpr, 8> element(place.map.results());
+    element.push_back(Constant(low / from_width, builder_.getContext()));
+    const absl::StatusOr<Value> narrow =
+        Read({instruction.operand(0), 0}, {WithResults(place.map, element), place.values});
+    if (!narrow.ok()) return narrow;
+    const Value extended = builder_.createOrFold<arith::ExtUIOp>(
+        loc_, bits_type, EmitBits(builder_, loc_, *narrow, from));
+    const Value shifted =
+        builder_.createOrFold<arith::ShLIOp>(loc_, extended, constant(bits_type, low));
+    bits = bits ? builder_.createOrFold<arith::OrIOp>(loc_, bits, shifted) : shifted;
+  }
+  return EmitFromBits(builder_, loc_, bits, instruction.shape().element_type());
+}
+
 absl::StatusOr<Value> ElementReader::EmitMoved(const HloInstruction& instruction, Value value,
                                                ElementType from) {
   const ElementType to = instruction.shape().element_type();
@@ -268,12 +324,8 @@ absl::StatusOr<Value> ElementReader::EmitMoved(const HloInstruction& instruction
   if (instruction.opcode() != HloOpcode::kBitcast) {
     return EmitConvert(builder_, loc_, value, from, to);
   }
-  const absl::StatusOr<mlir::Type> type = MlirElementType(to, builder_.getContext());
-  if (!type.ok()) return type.status();
-  if (type->getIntOrFloatBitWidth() != value.getType().getIntOrFloatBitWidth()) {
-    return NotLoweredInstruction(instruction);
-  }
-  return builder_.createOrFold<arith::BitcastOp>(loc_, *type, value);
+  if (StorageBitWidth(from) != StorageBitWidth(to)) return NotLoweredInstruction(instruction);
+  return EmitFromBits(builder_, loc_, EmitBits(builder_, loc_, value, from), to);
 }
 
 // Begins with what is there in any case, the padding value or the array that is updated, and replaces
@@ -282,6 +334,9 @@ absl::StatusOr<Value> ElementReader::ReadOneOf(const HloInstruction& instruction
                                                const ElementPlace& place) {
   const absl::StatusOr<InstructionIndexing> entries = MapsOf(instruction);
   if (!entries.ok()) return entries.status();
+  const absl::StatusOr<mlir::Type> type =
+      MlirElementType(instruction.shape().element_type(), builder_.getContext());
+  if (!type.ok()) return type.status();
   int64_t first = 0;
   int64_t last = instruction.operand_count();
   absl::StatusOr<Value> value;
@@ -293,11 +348,9 @@ absl::StatusOr<Value> ElementReader::ReadOneOf(const HloInstruction& instruction
     first = 1;
     last = 2;
   } else {
-    const absl::StatusOr<mlir::Type> type =
-        MlirElementType(instruction.shape().element_type(), builder_.getContext());
-    if (!type.ok()) return type.status();
     value = arith::ConstantOp::create(builder_, loc_, builder_.getZeroAttr(*type)).getResult();
   }
+  if (value.ok()) value = EmitFloatAs(builder_, loc_, *value, *type);
   for (int64_t operand = first; value.ok() && operand < last; ++operand) {
     const OperandIndexingSet* maps = FindMaps(*entries, operand);
     if (maps == nullptr) continue;
@@ -313,7 +366,7 @@ absl::StatusOr<Value> ElementReader::ReadOneOf(const HloInstruction& instruction
           EmitIf(*holds, *value, [&]() -> absl::StatusOr<MlirValues> {
             const absl::StatusOr<Value> element = Read({instruction.operand(operand), 0}, *read);
             if (!element.ok()) return element.status();
-            return MlirValues({*element});
+            return MlirValues({EmitFloatAs(builder_, loc_, *element, *type)});
           });
       if (!replaced.ok()) return replaced.status();
       value = replaced->front();
@@ -347,13 +400,19 @@ absl::StatusOr<Value> ElementReader::ReadConstant(const HloInstruction& constant
 
 absl::StatusOr<Value> ElementReader::ReadIota(const HloInstruction& iota,
                                               const ElementPlace& place) {
-  const auto index = SelectResults(place.map, {static_cast<int>(iota.iota_dimension())});
+  const absl::StatusOr<Value> index = ReadIndexOf(place, static_cast<int>(iota.iota_dimension()));
+  if (!index.ok()) return index;
+  const Value number =
+      builder_.createOrFold<arith::IndexCastOp>(loc_, builder_.getI64Type(), *index);
+  return EmitConvert(builder_, loc_, number, ElementType::kS64, iota.shape().element_type());
+}
+
+absl::StatusOr<Value> ElementReader::ReadIndexOf(const ElementPlace& place, int dimension) {
+  const absl::StatusOr<IndexingMap> index = SelectResults(place.map, {dimension});
   if (!index.ok()) return index.status();
   const auto values = ApplyIndexing(builder_, loc_, *index, place.values, {});
   if (!values.ok()) return values.status();
-  const Value number =
-      builder_.createOrFold<arith::IndexCastOp>(loc_, builder_.getI64Type(), values->front());
-  return EmitConvert(builder_, loc_, number, ElementType::kS64, iota.shape().element_type());
+  return values->front();
 }
 
 absl::StatusOr<Value> ElementReader::ReadBinding(const OperandIndexing& indexing, int runtime,
@@ -421,19 +480,17 @@ absl::StatusOr<ElementPlace> ElementReader::Follow(const OperandIndexing& indexi
 
 absl::StatusOr<MlirValues> ElementReader::ReadInits(const HloInstruction& instruction) {
   MlirValues inits;
-  if (IsProduct(instruction)) {
+  for (int64_t i = 0; i < instruction.shape().LeafCount(); ++i) {
     const absl::StatusOr<mlir::Type> type =
-        MlirElementType(instruction.shape().element_type(), builder_.getContext());
+        MlirElementType(instruction.shape().Leaf(i).element_type(), builder_.getContext());
     if (!type.ok()) return type.status();
-    inits.push_back(
-        arith::ConstantOp::create(builder_, loc_, builder_.getZeroAttr(*type)).getResult());
-    return inits;
-  }
-  const int64_t arrays = instruction.operand_count() / 2;
-  for (int64_t i = 0; i < arrays; ++i) {
-    const absl::StatusOr<Value> init = ReadScalar(*instruction.operand(arrays + i));
+    if (IsProduct(instruction)) {
+      inits.push_back(arith::ConstantOp::create(builder_, loc_, builder_.getZeroAttr(*type)));
+      continue;
+    }
+    const auto init = ReadScalar(*instruction.operand(instruction.operand_count() / 2 + i));
     if (!init.ok()) return init.status();
-    inits.push_back(*init);
+    inits.push_back(EmitFloatAs(builder_, loc_, *init, *type));
   }
   return inits;
 }
@@ -498,10 +555,8 @@ absl::StatusOr<MlirValues> ElementReader::AddSteps(const HloInstruction& instruc
       if (!element.ok()) return element.status();
       arguments.push_back(*element);
     }
-    if (!is_product) {
-      return EmitScalarComputation(builder_, loc_, *instruction.to_apply(), arguments);
-    }
-    return EmitMultiplyAdd(builder_, loc_, instruction, arguments);
+    if (is_product) return EmitMultiplyAdd(builder_, loc_, instruction, arguments);
+    return Combine(*instruction.to_apply(), arguments);
   };
   // Elements of the result outside of the loops' domain read nothing.
   const int num_around = static_cast<int>(around.size());
@@ -520,6 +575,17 @@ absl::StatusOr<MlirValues> ElementReader::AddSteps(const HloInstruction& instruc
   if (!holds.ok()) return holds.status();
   return EmitIf(*holds, sums,
                 [&] { return EmitLoopNest(builder_, loc_, nest->loops, around, {}, sums, body); });
+}
+
+absl::StatusOr<MlirValues> ElementReader::Combine(const HloComputation& computation,
+                                                  const MlirValues& arguments) {
+  absl::StatusOr<MlirValues> results =
+      EmitScalarComputation(builder_, loc_, computation, arguments);
+  if (!results.ok()) return results;
+  for (const auto [result, argument] : llvm::zip(*results, arguments)) {
+    result = EmitFloatAs(builder_, loc_, result, argument.getType());
+  }
+  return results;
 }
 
 absl::Status ElementReader::EmitUpdate(const HloInstruction& scatter, const ElementPlace& update,
@@ -556,7 +622,7 @@ absl::Status ElementReader::EmitUpdate(const HloInstruction& scatter, const Elem
                     arguments.push_back(*element);
                   }
                   const absl::StatusOr<MlirValues> results =
-                      EmitScalarComputation(builder_, loc_, *scatter.to_apply(), arguments);
+                      Combine(*scatter.to_apply(), arguments);
                   if (!results.ok()) return results.status();
                   for (const auto [result, array] : llvm::zip(*results, memory)) {
                     mlir::memref::StoreOp::create(builder_, loc_, result, array, *at);

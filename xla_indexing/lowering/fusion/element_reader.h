@@ -19,6 +19,7 @@
 #include "mlir/IR/Value.h"
 #include "mlir/IR/ValueRange.h"
 #include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/lowering/fusion/memory_plan.h"
@@ -91,6 +92,9 @@ class ElementReader {
   absl::StatusOr<MlirValues> ReadInits(const HloInstruction& instruction);
   absl::StatusOr<MlirValues> AddSteps(const HloInstruction& instruction, const StepPlaces& steps,
                                       const MlirValues& sums);
+  // A reducer of accumulators and what they are combined with, as values of the accumulators' types.
+  absl::StatusOr<MlirValues> Combine(const HloComputation& computation,
+                                     const MlirValues& arguments);
   // Combines what is in memory, an array for each leaf of a scatter, with an element of the
   // updates, unless that is dropped.
   absl::Status EmitUpdate(const HloInstruction& scatter, const ElementPlace& update,
@@ -104,6 +108,9 @@ class ElementReader {
 
  private:
   absl::StatusOr<InstructionIndexing> MapsOf(const HloInstruction& instruction);
+  absl::StatusOr<mlir::Value> ReadComputed(ArrayValue array, const ElementPlace& place);
+  absl::StatusOr<mlir::Value> ReadBits(const HloInstruction& instruction,
+                                       const ElementPlace& place);
   absl::StatusOr<mlir::Value> ReadMoved(const HloInstruction& instruction,
                                         const ElementPlace& place);
   absl::StatusOr<mlir::Value> ReadOneOf(const HloInstruction& instruction,
@@ -111,6 +118,8 @@ class ElementReader {
   absl::StatusOr<mlir::Value> ReadOperand(const HloInstruction& instruction, int64_t operand,
                                           const ElementPlace& place);
   absl::StatusOr<mlir::Value> ReadIota(const HloInstruction& iota, const ElementPlace& place);
+  // The index of a place along a dimension.
+  absl::StatusOr<mlir::Value> ReadIndexOf(const ElementPlace& place, int dimension);
   absl::StatusOr<mlir::Value> ReadConstant(const HloInstruction& constant);
   absl::StatusOr<mlir::Value> ReadBinding(const OperandIndexing& indexing, int runtime,
                                           const ElementPlace& place);

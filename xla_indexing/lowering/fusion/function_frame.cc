@@ -29,6 +29,7 @@
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/layout.h"
 #include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
@@ -51,7 +52,10 @@ absl::StatusOr<mlir::MemRefType> MemoryType(const Shape& shape, mlir::MLIRContex
   const absl::StatusOr<mlir::Type> element = MlirElementType(shape.element_type(), context);
   if (!element.ok()) return element.status();
   const Layout layout = shape.LayoutOrRowMajor();
-  if (!shape.IsStatic() || !layout.tiles.empty() || layout.element_size_in_bits != 0) {
+  // Elements of less than a byte are packed by what lays out memrefs, or not.
+  const bool has_size = layout.element_size_in_bits == 0 ||
+                        layout.element_size_in_bits == BitWidth(shape.element_type());
+  if (!shape.IsStatic() || !layout.tiles.empty() || !has_size) {
     return absl::UnimplementedError(
         absl::StrCat("arrays like ", shape.ToString(), " are not lowered"));
   }

@@ -27,9 +27,11 @@ bool PassesOn(const HloInstruction& instruction) {
   }
 }
 
-// Whether an operand is read for the address of another one.
-bool IsIndexOperand(const HloInstruction& instruction, int64_t operand) {
+// Whether an operand is read for the address of another one, or several elements of it for one.
+bool IsReadFromMemory(const HloInstruction& instruction, int64_t operand) {
   switch (instruction.opcode()) {
+    case HloOpcode::kBitcastConvert:
+      return instruction.operand(0)->shape().rank() > instruction.shape().rank();
     case HloOpcode::kDynamicSlice:
     case HloOpcode::kGather:
       return operand >= 1;
@@ -82,6 +84,8 @@ bool IsNeverInlined(const HloInstruction& instruction) {
     case HloOpcode::kFusion:
     case HloOpcode::kParameter:
     case HloOpcode::kScatter:
+    case HloOpcode::kSelectAndScatter:
+    case HloOpcode::kSort:
     case HloOpcode::kWhile:
       return true;
     default:
@@ -130,7 +134,7 @@ void MemoryPlan::CountUses(const HloInstruction& instruction) {
     for (int64_t leaf = 0; leaf < operand->shape().LeafCount(); ++leaf) {
       const HloInstruction* computed = ComputedBy({operand, leaf}).instruction;
       ++uses_[computed];
-      if (IsIndexOperand(instruction, i)) Add(*computed);
+      if (IsReadFromMemory(instruction, i)) Add(*computed);
     }
   }
 }
