@@ -11,7 +11,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -160,11 +163,8 @@ class Function {
       arrays.push_back(ArrayOf(type));
       arrays.back().bytes.assign(BytesOf(type), 0);
     }
-    absl::Status status;
-    {
-      const nb::gil_scoped_release release;
-      status = compiled_.Run(name_, arrays);
-    }
+    const absl::Status status = RunUntilInterrupted(arrays);
+    if (PyErr_Occurred() != nullptr) throw nb::python_error();
     if (!status.ok()) Raise(status);
     std::vector<nb::bytes> results;
     for (size_t i = arguments.size(); i < arrays.size(); ++i) {
@@ -177,10 +177,23 @@ class Function {
   Function(std::string name, CompiledModule compiled)
       : name_(std::move(name)), compiled_(std::move(compiled)) {}
 
+  // Runs on a thread of its own, while this one looks for signals such as that of Ctrl-C.
+  absl::Status RunUntilInterrupted(std::vector<RunArray>& arrays) {
+    constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
+    std::atomic<bool> stop = false;
+    const nb::gil_scoped_release release;
+    auto done = std::async(std::launch::async, [&] { return compiled_.Run(name_, arrays, &stop); });
+    while (!stop && done.wait_for(kBetweenLooks) != std::future_status::ready) {
+      const nb::gil_scoped_acquire acquire;
+      stop = PyErr_CheckSignals() != 0;
+    }
+    return done.get();
+  }
+
   static int64_t BytesOf(const ArrayTypes::value_type& type) {
     const ElementType element = *ElementTypeFromName(std::get<0>(type));
     constexpr int64_t kMaxBytes = int64_t{1} << 46;
-    int64_t bytes = IsPred(element) ? 1 : BitWidth(element) / 8;
+    int64_t bytes = std::max(BitWidth(element) / 8, 1);
     for (const int64_t size : std::get<1>(type)) {
       if (size != 0 && bytes > kMaxBytes / size) {
         Raise(absl::ResourceExhaustedError("an array has more than 2^46 bytes"));

@@ -5,17 +5,20 @@
 #include <cstdint>
 #include <iostream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/lowering/support/check_run.h"
 #include "tests/lowering/support/programs.h"
 #include "tests/testing/effort.h"
+#include "tests/testing/random.h"
 #include "tests/testing/random/random_hlo.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/text/parser.h"
@@ -37,6 +40,26 @@ void ExpectRuns(const std::string& text) {
     ASSERT_TRUE(status.ok()) << status.message();
   }
 }
+
+// Counts those that run; those that one side does not know are passed over.
+class RandomRuns {
+ public:
+  void Check(const std::string& text, uint64_t seed) {
+    const absl::Status status = CheckRun(text, seed);
+    if (absl::IsUnimplemented(status)) {
+      ++passed_over_;
+      return;
+    }
+    ++run_;
+    EXPECT_TRUE(status.ok()) << status << "\n" << text;
+  }
+  int run() const { return run_; }
+  int passed_over() const { return passed_over_; }
+
+ private:
+  int run_ = 0;
+  int passed_over_ = 0;
+};
 
 TEST(EmitFusionTest, MatmulBiasGelu) { ExpectRuns(kMatmulBiasGelu); }
 
@@ -82,8 +105,11 @@ TEST(EmitFusionTest, SumsOfSixteenBitsInF32) {
 }
 
 TEST(EmitFusionTest, EveryTypeBecomesEveryOther) {
-  const std::string types[] = {"pred", "s8",  "u8",  "s16",  "u16", "s32", "u32",
-                               "s64",  "u64", "f16", "bf16", "f32", "f64"};
+  const std::string types[] = {
+      "pred",       "s2",         "u2",     "s4",       "u4",     "s8",
+      "u8",         "s16",        "u16",    "s32",      "u32",    "s64",
+      "u64",        "f8e3m4",     "f8e4m3", "f8e4m3fn", "f8e5m2", "f8e4m3b11fnuz",
+      "f8e4m3fnuz", "f8e5m2fnuz", "f16",    "bf16",     "f32",    "f64"};
   for (const std::string& from : types) {
     std::string text = absl::StrCat("ENTRY e { p = ", from, "[40] parameter(0)");
     std::string shapes;
@@ -268,6 +294,93 @@ TEST(EmitFusionTest, ReduceWindowOfBytes) {
     })");
 }
 
+TEST(EmitFusionTest, SelectAndScatterWithPaddingAndOverlap) {
+  const std::string text = R"(
+    ge { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = pred[] compare(a, b), direction=GE }
+    add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+    ENTRY e {
+      x = f32[6,7] parameter(0)
+      y = f32[6,7] exponential(x)
+      s = f32[3,4] parameter(1)
+      z = f32[] parameter(2)
+      ROOT r = f32[6,7] select-and-scatter(y, s, z), window={size=3x2 stride=2x2 pad=1_0x0_1}, select=ge, scatter=add
+    })";
+  ExpectRuns(text);
+  // The first of the elements that are least; and windows that are all padding.
+  ExpectRuns(
+      absl::StrReplaceAll(text, {{"GE", "LE"}, {"exponential", "floor"}, {"1_0x", "5_-4x"}}));
+  ExpectRuns(absl::StrReplaceAll(text, {{"s = f32", "s = bf16"}, {"z = f32", "z = f16"}}));
+}
+
+TEST(EmitFusionTest, SortIsStable) {
+  for (const int64_t size : {0, 1, 2, 3, 8, 13}) {
+    ExpectRuns(absl::StrReplaceAll(R"(
+      less {
+        a = s32[] parameter(0)
+        b = s32[] parameter(1)
+        i = u8[] parameter(2)
+        j = u8[] parameter(3)
+        three = s32[] constant(3)
+        x = s32[] and(a, three)
+        y = s32[] and(b, three)
+        ROOT r = pred[] compare(x, y), direction=LT
+      }
+      ENTRY e {
+        x = s32[2,SIZE,3] parameter(0)
+        i = u8[2,SIZE,3] iota(), iota_dimension=1
+        n = s32[2,SIZE,3] negate(x)
+        ROOT r = (s32[2,SIZE,3], u8[2,SIZE,3]) sort(n, i), dimensions={1}, is_stable=true, to_apply=less
+      })",
+                                   {{"SIZE", absl::StrCat(size)}}));
+  }
+}
+
+TEST(EmitFusionTest, CompareInTheTotalOrder) {
+  for (const std::string type : {"f8e4m3fn", "bf16", "f32"}) {
+    for (const std::string direction : {"LT", "LE", "EQ", "GT"}) {
+      ExpectRuns(absl::StrCat("ENTRY e { a = ", type, "[6,40] parameter(0) b = ", type,
+                              "[6,40] parameter(1) ROOT c = pred[6,40] compare(a, b), direction=",
+                              direction, ", type=TOTALORDER }"));
+    }
+  }
+}
+
+TEST(EmitFusionTest, BitsOfWideAndNarrowNumbers) {
+  for (const auto& [wide, narrow, count] :
+       std::vector<std::tuple<std::string, std::string, int>>{{"f32", "bf16", 2},
+                                                              {"s64", "u8", 8},
+                                                              {"u16", "s4", 4},
+                                                              {"f64", "f32", 2},
+                                                              {"s8", "u2", 4},
+                                                              {"f16", "f8e5m2", 2},
+                                                              {"u32", "pred", 4}}) {
+    const std::string row = absl::StrCat(narrow, "[3,5,", count, "]{0,2,1}");
+    ExpectRuns(absl::StrCat(
+        "ENTRY e { w = ", wide, "[3,5] parameter(0) n = ", row, " parameter(1) c = ", wide,
+        "[3,5] copy(w) d = ", row, " copy(n) a = ", row, " bitcast-convert(c) b = ", wide,
+        "[3,5] bitcast-convert(d) ROOT t = (", row, ", ", wide, "[3,5]) tuple(a, b) }"));
+  }
+}
+
+// Each float of 32 bits is one of another precision, at random, where the verifier takes it.
+TEST(EmitFusionTest, FloatsOfSeveralTypesInOneComputation) {
+  const std::vector<HloOpcode> opcodes = LoweredOpcodes();
+  RandomRuns runs;
+  for (uint64_t seed = 0; seed < static_cast<uint64_t>(Cases(20000)) && !HasFailure(); ++seed) {
+    Random random(seed);
+    std::string text;
+    const std::vector<std::string> parts = absl::StrSplit(
+        RandomOperationModule(opcodes[seed % opcodes.size()], seed, opcodes), "f32[");
+    for (const std::string& part : parts) {
+      const char* const types[] = {"f32[", "f32[", "bf16[", "f16[", "f64[", "f8e5m2["};
+      absl::StrAppend(&text, text.empty() ? "" : types[random.Between(0, 5)], part);
+    }
+    if (parts.size() > 2 && ParseAndVerifyModule(text).ok()) runs.Check(text, seed);
+  }
+  std::cout << runs.run() << " run, " << runs.passed_over() << " passed over\n";
+  EXPECT_GT(runs.run(), Cases(1000));
+}
+
 TEST(EmitFusionTest, ArgmaxIsAReduceOfTwoResults) { ExpectRuns(kArgmax); }
 
 // Each step has two uses, so that there are 2^60 paths.
@@ -348,26 +461,6 @@ TEST(EmitFusionTest, CodeThatGrowsWithTheWaysThatLeadToItIsAnError) {
     }
   }
 }
-
-// Counts those that run; those that one side does not know are passed over.
-class RandomRuns {
- public:
-  void Check(const std::string& text, uint64_t seed) {
-    const absl::Status status = CheckRun(text, seed);
-    if (absl::IsUnimplemented(status)) {
-      ++passed_over_;
-      return;
-    }
-    ++run_;
-    EXPECT_TRUE(status.ok()) << status << "\n" << text;
-  }
-  int run() const { return run_; }
-  int passed_over() const { return passed_over_; }
-
- private:
-  int run_ = 0;
-  int passed_over_ = 0;
-};
 
 TEST(EmitFusionTest, RandomFusionsHaveTheValuesOfTheirDefinition) {
   const std::vector<HloOpcode> opcodes = LoweredOpcodes();

@@ -360,9 +360,11 @@ class ComputationEmitter {
   absl::Status EmitSort(const HloInstruction& sort, const MlirValues& memory) {
     MlirValues merged;
     for (const auto [leaf, array] : llvm::enumerate(memory)) {
-      const ArrayValue operand = {sort.operand(static_cast<int64_t>(leaf)), 0};
-      if (absl::Status status = EmitCopy(operand, array); !status.ok()) return status;
-      const absl::StatusOr<Value> temporary = Allocate(operand.shape());
+      const auto number = static_cast<int64_t>(leaf);
+      if (absl::Status status = EmitCopy({sort.operand(number), 0}, array); !status.ok()) {
+        return status;
+      }
+      const absl::StatusOr<Value> temporary = Allocate(sort.shape().Leaf(number));
       if (!temporary.ok()) return temporary.status();
       merged.push_back(*temporary);
     }

@@ -33,7 +33,8 @@ using reference::Array;
 using reference::Integer;
 using reference::Value;
 
-int BytesOf(ElementType type) { return IsPred(type) ? 1 : BitWidth(type) / 8; }
+// Elements of less than a byte take one each.
+int BytesOf(ElementType type) { return std::max(BitWidth(type) / 8, 1); }
 
 // Arrays in memory, with layouts as strides.
 RunArray InMemory(const Array& array, bool is_filled) {
@@ -51,7 +52,10 @@ RunArray InMemory(const Array& array, bool is_filled) {
   reference::ForEachIndex(array.sizes(), [&](const reference::Index& index) {
     int64_t at = 0;
     for (size_t d = 0; d < index.size(); ++d) at += index[d] * run.strides[d];
-    const uint64_t bits = absl::Int128Low64(*array.at(index).value);
+    uint64_t bits = absl::Int128Low64(*array.at(index).value);
+    if (BitWidth(array.shape().element_type()) < 8) {
+      bits &= (uint64_t{1} << BitWidth(array.shape().element_type())) - 1;
+    }
     std::memcpy(run.bytes.data() + at * width, &bits, width);
   });
   return run;
@@ -78,7 +82,9 @@ bool AreClose(ElementType type, Integer expected, Integer got, int64_t ulps) {
   const double a = NumberOf(type, expected);
   const double b = NumberOf(type, got);
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-  return std::abs(OrderOf(type, expected) - OrderOf(type, got)) <= ulps;
+  // Those of 8 bits are rounded from f32.
+  const int64_t most = BitWidth(type) == 8 ? std::min<int64_t>(ulps, 1) : ulps;
+  return std::abs(OrderOf(type, expected) - OrderOf(type, got)) <= most;
 }
 
 // Quarters of small numbers, so that sums and products of a few are exact; seldom others.
@@ -165,6 +171,7 @@ std::vector<HloOpcode> LoweredOpcodes() {
   for (const HloOpcode opcode : RandomOpcodes()) {
     switch (opcode) {
       case HloOpcode::kBitcast:
+      case HloOpcode::kBitcastConvert:
       case HloOpcode::kBroadcast:
       case HloOpcode::kCall:
       case HloOpcode::kConcatenate:
@@ -185,7 +192,9 @@ std::vector<HloOpcode> LoweredOpcodes() {
       case HloOpcode::kReshape:
       case HloOpcode::kReverse:
       case HloOpcode::kScatter:
+      case HloOpcode::kSelectAndScatter:
       case HloOpcode::kSlice:
+      case HloOpcode::kSort:
       case HloOpcode::kTranspose:
       case HloOpcode::kTuple:
       case HloOpcode::kWhile:

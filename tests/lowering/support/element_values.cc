@@ -25,6 +25,20 @@ using reference::Integer;
 
 const llvm::fltSemantics& FormatOf(ElementType type) {
   switch (type) {
+    case ElementType::kF8E3M4:
+      return llvm::APFloat::Float8E3M4();
+    case ElementType::kF8E4M3:
+      return llvm::APFloat::Float8E4M3();
+    case ElementType::kF8E4M3B11FNUZ:
+      return llvm::APFloat::Float8E4M3B11FNUZ();
+    case ElementType::kF8E4M3FN:
+      return llvm::APFloat::Float8E4M3FN();
+    case ElementType::kF8E4M3FNUZ:
+      return llvm::APFloat::Float8E4M3FNUZ();
+    case ElementType::kF8E5M2:
+      return llvm::APFloat::Float8E5M2();
+    case ElementType::kF8E5M2FNUZ:
+      return llvm::APFloat::Float8E5M2FNUZ();
     case ElementType::kF16:
       return llvm::APFloat::IEEEhalf();
     case ElementType::kBF16:
@@ -133,9 +147,13 @@ std::optional<T> FloatBinary(HloOpcode opcode, T a, T b) {
 }
 
 template <typename T>
-std::optional<Integer> FloatResult(HloOpcode opcode, ElementType type,
+std::optional<Integer> FloatResult(const HloInstruction& instruction,
                                    const std::vector<Integer>& operands) {
-  const auto number = [&](size_t i) { return static_cast<T>(NumberOf(type, operands[i])); };
+  const HloOpcode opcode = instruction.opcode();
+  const auto number = [&](int64_t i) {
+    return static_cast<T>(
+        NumberOf(instruction.operand(i)->shape().element_type(), operands[static_cast<size_t>(i)]));
+  };
   std::optional<T> result;
   if (operands.size() == 1) result = FloatUnary<T>(opcode, number(0));
   if (operands.size() == 2) result = FloatBinary<T>(opcode, number(0), number(1));
@@ -143,16 +161,24 @@ std::optional<Integer> FloatResult(HloOpcode opcode, ElementType type,
     result = Extremum(Extremum(number(1), number(0), true), number(2), false);
   }
   if (!result) return std::nullopt;
-  return BitsOfFloat(type, *result);
+  return BitsOfFloat(instruction.shape().element_type(), *result);
 }
 
-Integer CompareFloats(absl::string_view direction, double a, double b) {
+Integer CompareNumbers(absl::string_view direction, double a, double b) {
   if (direction == "EQ") return a == b;
   if (direction == "NE") return a != b;
   if (direction == "LT") return a < b;
   if (direction == "LE") return a <= b;
   if (direction == "GT") return a > b;
   return a >= b;
+}
+
+// The place of a float among all of its format: -NaN, -inf, .., -0, 0, .., inf, NaN.
+double PlaceOf(ElementType type, Integer bits) {
+  const auto word = absl::Int128Low64(bits);
+  const uint64_t sign = uint64_t{1} << (BitWidth(type) - 1);
+  const auto magnitude = static_cast<double>(word & (sign - 1));
+  return (word & sign) != 0 ? -1 - magnitude : magnitude;
 }
 
 std::optional<Integer> IntegerUnary(HloOpcode opcode, ElementType type, Integer a) {
@@ -167,8 +193,8 @@ std::optional<Integer> IntegerUnary(HloOpcode opcode, ElementType type, Integer 
 }  // namespace
 
 bool HasElementValues(ElementType type) {
-  return IsPred(type) || (IsIntegral(type) && BitWidth(type) >= 8) || type == ElementType::kF16 ||
-         type == ElementType::kBF16 || type == ElementType::kF32 || type == ElementType::kF64;
+  return IsArrayType(type) && !IsComplex(type) && type != ElementType::kF4E2M1FN &&
+         type != ElementType::kF8E8M0FNU;
 }
 
 double NumberOf(ElementType type, Integer bits) {
@@ -186,6 +212,7 @@ Integer BitsOfFloat(ElementType type, double number) {
 }
 
 Integer ConvertElement(Integer bits, ElementType from, ElementType to) {
+  if (from == to) return bits;
   if (!IsFloatingPoint(from)) {
     if (!IsFloatingPoint(to)) return reference::WrapInteger(to, bits);
     // Rounded once; to 16 bits, by way of f32.
@@ -209,29 +236,35 @@ std::optional<Integer> ElementwiseValue(const HloInstruction& instruction,
                                         const std::vector<Integer>& operands) {
   const HloOpcode opcode = instruction.opcode();
   const ElementType type = instruction.shape().element_type();
-  const ElementType from =
-      instruction.operand_count() > 0
-          ? instruction.operand(instruction.operand_count() - 1)->shape().element_type()
-          : type;
+  const auto from = [&](int64_t i) { return instruction.operand(i)->shape().element_type(); };
   switch (opcode) {
     case HloOpcode::kConvert:
-      return ConvertElement(operands[0], from, type);
     case HloOpcode::kCopy:
-      return operands[0];
+      return ConvertElement(operands[0], from(0), type);
     case HloOpcode::kSelect:
-      return operands[0] != 0 ? operands[1] : operands[2];
-    case HloOpcode::kCompare:
-      if (!IsFloatingPoint(from)) break;
-      if (instruction.GetText(AttributeKey::kComparisonType) == "TOTALORDER") return std::nullopt;
-      return CompareFloats(instruction.comparison_direction(), NumberOf(from, operands[0]),
-                           NumberOf(from, operands[1]));
+      return operands[0] != 0 ? ConvertElement(operands[1], from(1), type)
+                              : ConvertElement(operands[2], from(2), type);
+    case HloOpcode::kCompare: {
+      if (!IsFloatingPoint(from(0))) break;
+      const bool is_total = instruction.GetText(AttributeKey::kComparisonType) == "TOTALORDER";
+      if (is_total && (from(0) != from(1) || BitWidth(from(0)) == 64)) return std::nullopt;
+      const auto order = is_total ? PlaceOf : NumberOf;
+      return CompareNumbers(instruction.comparison_direction(), order(from(0), operands[0]),
+                            order(from(1), operands[1]));
+    }
     case HloOpcode::kIsFinite:
-      return std::isfinite(NumberOf(from, operands[0]));
+      return std::isfinite(NumberOf(from(0), operands[0]));
     default:
       break;
   }
-  if (type == ElementType::kF64) return FloatResult<double>(opcode, type, operands);
-  if (IsFloatingPoint(type)) return FloatResult<float>(opcode, type, operands);
+  if (IsFloatingPoint(type)) {
+    bool is_f64 = type == ElementType::kF64;
+    for (int64_t i = 0; i < instruction.operand_count(); ++i) {
+      is_f64 = is_f64 || from(i) == ElementType::kF64;
+    }
+    return is_f64 ? FloatResult<double>(instruction, operands)
+                  : FloatResult<float>(instruction, operands);
+  }
   if (operands.size() == 1) {
     if (const auto value = IntegerUnary(opcode, type, operands[0])) return value;
   }

@@ -14,7 +14,7 @@
 
 namespace xla_indexing {
 
-// Integers of 8 bits and more, predicates, f16, bf16, f32 and f64.
+// All but complex numbers, f4e2m1fn and f8e8m0fnu.
 bool HasElementValues(ElementType type);
 
 // The number that the bits of an element are, and the bits of the float that is nearest to a

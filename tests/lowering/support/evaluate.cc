@@ -1,6 +1,7 @@
 #include "tests/lowering/support/evaluate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "tests/reference/execute/value.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/attribute_values.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/literal.h"
@@ -72,6 +74,8 @@ class Evaluator {
       return Run(called, std::vector<const Value*>(arguments.begin(), arguments.end()));
     };
     switch (instruction.opcode()) {
+      case HloOpcode::kBitcastConvert:
+        return BitcastConvert(instruction, operands);
       case HloOpcode::kConditional:
         return reference::Conditional(instruction, operands, run);
       case HloOpcode::kConstant:
@@ -90,11 +94,14 @@ class Evaluator {
         return ReduceWindow(instruction, operands);
       case HloOpcode::kScatter:
         return Scatter(instruction, operands);
+      case HloOpcode::kSelectAndScatter:
+        return SelectAndScatter(instruction, operands);
+      case HloOpcode::kSort:
+        return Sort(instruction, operands);
       case HloOpcode::kWhile:
         return reference::While(instruction, operands, run);
       case HloOpcode::kAddDependency:
       case HloOpcode::kBitcast:
-      case HloOpcode::kBitcastConvert:
       case HloOpcode::kBroadcast:
       case HloOpcode::kConcatenate:
       case HloOpcode::kDomain:
@@ -116,9 +123,10 @@ class Evaluator {
     }
   }
 
-  // As tests/reference moves elements, where they keep their types.
+  // As tests/reference moves elements, once they have the type of the result.
   absl::StatusOr<Value> Move(const HloInstruction& instruction,
-                             const std::vector<const Value*>& operands) {
+                             std::vector<const Value*> operands) {
+    std::vector<Value> converted(operands.size());
     if (instruction.shape().IsArray()) {
       const ElementType type = instruction.shape().element_type();
       for (size_t i = 0; i < operands.size(); ++i) {
@@ -128,7 +136,17 @@ class Evaluator {
                 ? i >= 1
                 : instruction.opcode() == HloOpcode::kDynamicUpdateSlice && i >= 2;
         if (is_index || operands[i]->size() != 1) continue;
-        if (operands[i]->front().shape().element_type() != type) return NoDefinition(instruction);
+        const ElementType from = operands[i]->front().shape().element_type();
+        if (from == type) continue;
+        if (!IsFloatingPoint(from) || !IsFloatingPoint(type) ||
+            instruction.opcode() == HloOpcode::kBitcast) {
+          return NoDefinition(instruction);
+        }
+        converted[i] = *operands[i];
+        for (reference::Element& element : converted[i][0].elements()) {
+          element.value = ConvertElement(*element.value, from, type);
+        }
+        operands[i] = &converted[i];
       }
     }
     absl::StatusOr<Value> value =
@@ -164,35 +182,156 @@ class Evaluator {
     Value value = reference::MakeValue(instruction.shape());
     absl::Status status;
     reference::ForEachIndex(value[0].sizes(), [&](const Index& index) {
-      std::vector<Integer> read;
-      for (const Value* operand : operands) read.push_back(*operand->front().at(index).value);
-      const absl::StatusOr<std::vector<Integer>> result = Apply(*instruction.to_apply(), read);
+      std::vector<Number> read;
+      for (const Value* operand : operands) read.push_back(NumberAt(operand->front(), index));
+      const absl::StatusOr<std::vector<Number>> result = Apply(*instruction.to_apply(), read);
       status.Update(result.status());
-      if (result.ok()) value[0].at(index).value = result->front();
+      if (result.ok()) Put(result->front(), index, &value[0]);
     });
     if (!status.ok()) return status;
     return value;
   }
 
+  // An element with its type, which may differ in precision from what takes it.
+  struct Number {
+    Integer bits;
+    ElementType type;
+  };
+  static Number NumberAt(const Array& array, const Index& index) {
+    return {*array.at(index).value, array.shape().element_type()};
+  }
+  static void Put(const Number& number, const Index& index, Array* array) {
+    array->at(index).value =
+        ConvertElement(number.bits, number.type, array->shape().element_type());
+  }
+
   // A computation on scalars.
-  absl::StatusOr<std::vector<Integer>> Apply(const HloComputation& computation,
-                                             const std::vector<Integer>& arguments) {
+  absl::StatusOr<std::vector<Number>> Apply(const HloComputation& computation,
+                                            const std::vector<Number>& arguments) {
     std::vector<Value> values;
     for (size_t i = 0; i < arguments.size(); ++i) {
-      if (!computation.parameter(static_cast<int64_t>(i))->shape().IsArray()) {
-        return NoDefinition(*computation.parameter(static_cast<int64_t>(i)));
-      }
-      values.push_back(
-          reference::MakeValue(computation.parameter(static_cast<int64_t>(i))->shape()));
-      values.back()[0].elements()[0].value = arguments[i];
+      const HloInstruction& parameter = *computation.parameter(static_cast<int64_t>(i));
+      if (!parameter.shape().IsArray()) return NoDefinition(parameter);
+      values.push_back(reference::MakeValue(parameter.shape()));
+      Put(arguments[i], {}, &values.back()[0]);
     }
     std::vector<const Value*> pointers;
     for (const Value& value : values) pointers.push_back(&value);
     const absl::StatusOr<Value> result = Run(computation, pointers);
     if (!result.ok()) return result.status();
-    std::vector<Integer> leaves;
-    for (const Array& leaf : *result) leaves.push_back(*leaf.elements()[0].value);
+    std::vector<Number> leaves;
+    for (const Array& leaf : *result) leaves.push_back(NumberAt(leaf, {}));
     return leaves;
+  }
+
+  // A wide element is a row of narrow ones, the lowest bits first.
+  static absl::StatusOr<Value> BitcastConvert(const HloInstruction& instruction,
+                                              const std::vector<const Value*>& operands) {
+    const Array& from = operands[0]->front();
+    Value value = reference::MakeValue(instruction.shape());
+    Array& to = value[0];
+    const ElementType type = instruction.shape().element_type();
+    const bool narrows = to.rank() > from.rank();
+    const int width = StorageBitWidth((narrows ? to : from).shape().element_type());
+    const auto low_bits = [](Integer bits, int count) {
+      return bits & ((Integer(1) << count) - 1);
+    };
+    for (reference::Element& element : to.elements()) element.value = 0;
+    reference::ForEachIndex((narrows ? to : from).sizes(), [&](const Index& index) {
+      Index of_wide = index;
+      int shift = 0;
+      if (to.rank() != from.rank()) {
+        shift = width * static_cast<int>(index.back());
+        of_wide.pop_back();
+      }
+      std::optional<Integer>& written = to.at(narrows ? index : of_wide).value;
+      const Integer read = *from.at(narrows ? of_wide : index).value;
+      if (narrows) {
+        written = low_bits(read >> shift, width);
+      } else {
+        written = *written | low_bits(read, width) << shift;
+      }
+    });
+    for (reference::Element& element : to.elements()) {
+      if (IsPred(type)) element.value = *element.value != 0;
+      if (IsIntegral(type)) element.value = reference::WrapInteger(type, *element.value);
+    }
+    return value;
+  }
+
+  absl::StatusOr<Value> SelectAndScatter(const HloInstruction& instruction,
+                                         const std::vector<const Value*>& operands) {
+    const Array& operand = operands[0]->front();
+    const Array& source = operands[1]->front();
+    const Window window = instruction.window() == nullptr ? Window() : *instruction.window();
+    if (window.dimensions.size() != static_cast<size_t>(operand.rank())) {
+      return NoDefinition(instruction);
+    }
+    Index sizes;
+    for (const WindowDimension& dimension : window.dimensions) sizes.push_back(dimension.size);
+    Value value = reference::MakeValue(instruction.shape());
+    reference::ForEachIndex(operand.sizes(), [&](const Index& index) {
+      Put(NumberAt(operands[2]->front(), {}), index, &value[0]);
+    });
+    absl::Status status;
+    reference::ForEachIndex(source.sizes(), [&](const Index& place) {
+      std::optional<Index> best;
+      reference::ForEachIndex(sizes, [&](const Index& k) {
+        Index met(operand.rank());
+        for (size_t d = 0; d < k.size(); ++d) {
+          const auto at = OnBase(window.dimensions[d], place[d], k[d], operand.sizes()[d]);
+          if (!at) return;
+          met[d] = *at;
+        }
+        if (!best) best = met;
+        const auto keeps = Apply(*instruction.GetComputation(AttributeKey::kSelect),
+                                 {NumberAt(operand, *best), NumberAt(operand, met)});
+        status.Update(keeps.status());
+        if (keeps.ok() && keeps->front().bits == 0) best = met;
+      });
+      if (!best) return;
+      const auto combined = Apply(*instruction.GetComputation(AttributeKey::kScatter),
+                                  {NumberAt(value[0], *best), NumberAt(source, place)});
+      status.Update(combined.status());
+      if (combined.ok()) Put(combined->front(), *best, &value[0]);
+    });
+    if (!status.ok()) return status;
+    return value;
+  }
+
+  // Each row by insertion, so that equal elements stay in order.
+  absl::StatusOr<Value> Sort(const HloInstruction& instruction,
+                             const std::vector<const Value*>& operands) {
+    Value value = reference::MakeValue(instruction.shape());
+    for (size_t i = 0; i < operands.size(); ++i) {
+      reference::ForEachIndex(value[i].sizes(), [&](const Index& index) {
+        Put(NumberAt(operands[i]->front(), index), index, &value[i]);
+      });
+    }
+    const int64_t dim = instruction.dimensions().front();
+    absl::Status status;
+    reference::ForEachIndex(value[0].sizes(), [&](const Index& index) {
+      for (Index at = index; status.ok() && at[dim] > 0; --at[dim]) {
+        Index before = at;
+        --before[dim];
+        std::vector<Number> compared;
+        for (const Array& array : value) {
+          // What sorting by an order that NaN is not in gives is not defined.
+          if (IsFloatingPoint(array.shape().element_type()) &&
+              std::isnan(NumberOf(array.shape().element_type(), *array.at(at).value))) {
+            status = NoDefinition(instruction);
+          }
+          compared.push_back(NumberAt(array, at));
+          compared.push_back(NumberAt(array, before));
+        }
+        const auto is_less = Apply(*instruction.to_apply(), compared);
+        status.Update(is_less.status());
+        if (!is_less.ok() || is_less->front().bits == 0) return;
+        for (Array& array : value) std::swap(array.at(at).value, array.at(before).value);
+      }
+    });
+    if (!status.ok()) return status;
+    return value;
   }
 
   static absl::StatusOr<Value> ComputeConstant(const HloInstruction& instruction) {
@@ -364,19 +503,30 @@ class Evaluator {
                                 const std::vector<const Value*>& operands) {
     const size_t count = operands.size() / 2;
     Value value = reference::MakeValue(instruction.shape());
-    for (size_t i = 0; i < count; ++i) value[i].elements() = operands[i]->front().elements();
+    for (size_t i = 0; i < count; ++i) {
+      const Array& array = operands[i]->front();
+      reference::ForEachIndex(array.sizes(), [&](const Index& index) {
+        Put(NumberAt(array, index), index, &value[i]);
+      });
+    }
     const auto updates_of = reference::UpdatesOfPlaces(instruction, operands,
                                                        /*drops_whole_windows=*/true);
     for (const auto& [place, updates] : updates_of) {
       for (const int64_t update : updates) {
-        std::vector<Integer> arguments;
-        for (const Array& array : value) arguments.push_back(*array.elements()[place].value);
+        std::vector<Number> arguments;
+        for (const Array& array : value) {
+          arguments.push_back({*array.elements()[place].value, array.shape().element_type()});
+        }
         for (size_t i = 0; i < count; ++i) {
-          arguments.push_back(*operands[count + 1 + i]->front().elements()[update].value);
+          const Array& array = operands[count + 1 + i]->front();
+          arguments.push_back({*array.elements()[update].value, array.shape().element_type()});
         }
         const auto results = Apply(*instruction.to_apply(), arguments);
         if (!results.ok()) return results.status();
-        for (size_t i = 0; i < count; ++i) value[i].elements()[place].value = (*results)[i];
+        for (size_t i = 0; i < count; ++i) {
+          value[i].elements()[place].value = ConvertElement((*results)[i].bits, (*results)[i].type,
+                                                            value[i].shape().element_type());
+        }
       }
     }
     return value;
@@ -386,23 +536,23 @@ class Evaluator {
                        const std::vector<const Value*>& operands) {
     Value value = reference::MakeValue(instruction.shape());
     for (size_t leaf = 0; leaf < value.size(); ++leaf) {
-      for (reference::Element& element : value[leaf].elements()) {
-        element.value = operands[value.size() + leaf]->front().elements()[0].value;
-      }
+      reference::ForEachIndex(value[leaf].sizes(), [&](const Index& index) {
+        Put(NumberAt(operands[value.size() + leaf]->front(), {}), index, &value[leaf]);
+      });
     }
     return value;
   }
 
   absl::Status Combine(const HloInstruction& instruction, const std::vector<const Value*>& operands,
                        const Index& from, const Index& to, Value* value) {
-    std::vector<Integer> arguments;
-    for (const Array& array : *value) arguments.push_back(*array.at(to).value);
+    std::vector<Number> arguments;
+    for (const Array& array : *value) arguments.push_back(NumberAt(array, to));
     for (size_t i = 0; i < value->size(); ++i) {
-      arguments.push_back(*operands[i]->front().at(from).value);
+      arguments.push_back(NumberAt(operands[i]->front(), from));
     }
     const auto results = Apply(*instruction.to_apply(), arguments);
     if (!results.ok()) return results.status();
-    for (size_t i = 0; i < value->size(); ++i) (*value)[i].at(to).value = (*results)[i];
+    for (size_t i = 0; i < value->size(); ++i) Put((*results)[i], to, &(*value)[i]);
     return absl::OkStatus();
   }
 };

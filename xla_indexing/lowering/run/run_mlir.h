@@ -9,6 +9,7 @@
 #ifndef XLA_INDEXING_LOWERING_RUN_RUN_MLIR_H_
 #define XLA_INDEXING_LOWERING_RUN_RUN_MLIR_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -37,14 +38,19 @@ class CompiledModule {
   // Lowers the module, which is changed, and compiles it.
   static absl::StatusOr<CompiledModule> Compile(mlir::ModuleOp module);
 
-  // Calls a function of memrefs.
-  absl::Status Run(const std::string& function, std::vector<RunArray>& arrays);
+  // Calls a function of memrefs. Its loops end soon after `stop` becomes true; what it has written then
+  // means nothing.
+  absl::Status Run(const std::string& function, std::vector<RunArray>& arrays,
+                   const std::atomic<bool>* stop = nullptr);
   // Calls a function of integers of 64 bits (i64 or index, or i32 and i1 in the lowest bits) with one
   // memref<?xi64> to write to as its last argument.
   absl::Status RunIntegers(const std::string& function, std::vector<int64_t> arguments,
                            std::vector<int64_t>* results);
 
  private:
+  absl::Status Invoke(const std::string& function, std::vector<void*> arguments,
+                      const std::atomic<bool>* stop);
+
   std::unique_ptr<mlir::ExecutionEngine> engine_;
 };
 
