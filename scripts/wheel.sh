@@ -21,3 +21,19 @@ rm -rf "$directory/raw"
 PATH="$PWD/$directory/env/bin:$PATH" "$directory/env/bin/auditwheel" repair --wheel-dir build/wheel \
   "$directory"/raw/*.whl
 ls -l build/wheel/*.whl
+
+# What was made runs by itself, and computes if it has the component for that.
+"$directory/env/bin/python" -m pip install --quiet numpy
+"$directory/env/bin/python" -m pip install --quiet --no-index --no-deps --force-reinstall \
+  --find-links build/wheel xla-indexing
+(cd / && "$OLDPWD/$directory/env/bin/python" - <<'END'
+import numpy as np
+import xla_indexing as xi
+
+module = xi.load("ENTRY e { p = f32[3] parameter(0)  ROOT s = f32[3] add(p, p) }")
+assert len(module.entry.indexing()) == 2
+print("lowering:", "yes" if xi.has_lowering() else "no")
+if xi.has_lowering():
+    assert module.entry.run(np.arange(3, dtype=np.float32)).tolist() == [0, 2, 4]
+END
+)

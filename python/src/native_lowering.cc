@@ -158,6 +158,11 @@ class Function {
       }
       arrays.push_back(ArrayOf(arguments_[i]));
       arrays.back().bytes.assign(arguments[i].c_str(), arguments[i].c_str() + arguments[i].size());
+      // LLVM takes the bits above those of a narrow integer to be 0.
+      const int width = BitWidth(*ElementTypeFromName(std::get<0>(arguments_[i])));
+      if (width < 8) {
+        for (char& byte : arrays.back().bytes) byte &= static_cast<char>((1 << width) - 1);
+      }
     }
     for (const auto& type : results_) {
       arrays.push_back(ArrayOf(type));

@@ -17,6 +17,7 @@ from xla_indexing import _native
 
 PACKAGE = pathlib.Path(xi.__file__).parent
 EXTENSION = pathlib.Path(_native.__file__)
+EXTENSIONS = [EXTENSION, *PACKAGE.glob("_lowering.*.so")]
 
 readelf = pytest.mark.skipif(shutil.which("readelf") is None, reason="no readelf (Debian's binutils)")
 
@@ -35,11 +36,11 @@ def run(program, *arguments, **environment):
     return result.stdout
 
 
-def dynamic_symbols():
-    """Name, section, version of each symbol that the extension module has for the dynamic linker; of those
+def dynamic_symbols(extension):
+    """Name, section, version of each symbol that an extension module has for the dynamic linker; of those
     that are elsewhere, the ones that have to be there."""
     text = subprocess.run(
-        ["readelf", "--dyn-syms", "--wide", str(EXTENSION)], capture_output=True, text=True, check=True
+        ["readelf", "--dyn-syms", "--wide", str(extension)], capture_output=True, text=True, check=True
     ).stdout
     for line in text.splitlines():
         fields = line.split()
@@ -49,30 +50,40 @@ def dynamic_symbols():
                 yield name, fields[6], version.strip("@")
 
 
-@readelf
-def test_the_extension_shows_one_function():
-    assert [name for name, section, _ in dynamic_symbols() if section != "UND"] == ["PyInit__native"]
+of_each_extension = pytest.mark.parametrize("extension", EXTENSIONS, ids=lambda path: path.name.split(".")[0])
 
 
 @readelf
-def test_the_extension_needs_no_library_that_is_not_everywhere():
+@of_each_extension
+def test_an_extension_shows_one_function(extension):
+    shown = [name for name, section, _ in dynamic_symbols(extension) if section != "UND"]
+    assert shown == ["PyInit_" + extension.name.split(".")[0]]
+
+
+@readelf
+@of_each_extension
+def test_an_extension_needs_no_library_that_is_not_everywhere(extension):
     text = subprocess.run(
-        ["readelf", "--dynamic", "--wide", str(EXTENSION)], capture_output=True, text=True, check=True
+        ["readelf", "--dynamic", "--wide", str(extension)], capture_output=True, text=True, check=True
     ).stdout
     needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", text))
     # The unwinder of exceptions, libgcc_s, is one in a process.
-    assert needed <= {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
+    compression = set() if extension == EXTENSION else {"libz.so.1", "libzstd.so.1"}
+    assert needed - compression <= {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
 
 
 @readelf
 def test_all_else_that_it_asks_for_is_pythons():
-    others = [name for name, section, version in dynamic_symbols() if section == "UND" and not version]
+    others = [
+        name for name, section, version in dynamic_symbols(EXTENSION) if section == "UND" and not version
+    ]
     assert [name for name in others if not re.match(r"_?Py", name)] == []
 
 
 @readelf
-def test_it_runs_with_glibc_2_34():
-    versions = {version for _, section, version in dynamic_symbols() if version.startswith("GLIBC_2.")}
+@of_each_extension
+def test_it_runs_with_glibc_2_34(extension):
+    versions = {version for _, _, version in dynamic_symbols(extension) if version.startswith("GLIBC_2.")}
     newest = max(int(version.split(".")[1]) for version in versions)
     assert newest <= 34
 
@@ -111,6 +122,34 @@ import xla_indexing as xi
 m = xi.load("""ENTRY e { p = f32[4,6] parameter(0)  ROOT t = f32[6,4] transpose(p), dimensions={1,0} }""")
 assert str(m.entry.indexing()[0].maps[0].map) == "(d0, d1) -> (d1, d0), domain: d0 in [0, 5], d1 in [0, 3]"
 '''
+
+
+RUN = """
+import numpy as np
+print(xi.has_lowering())
+try:
+    print(m.entry.run(np.arange(24, dtype=np.float32).reshape(4, 6)).sum(1).tolist())
+except xi.Error as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(len(EXTENSIONS) == 1, reason="a build without lowering")
+def test_it_runs_computations():
+    assert run(PROGRAM + RUN).splitlines() == ["True", "[36.0, 40.0, 44.0, 48.0, 52.0, 56.0]"]
+
+
+def test_without_the_extension_that_runs_it_says_how_to_get_it(tmp_path):
+    package = tmp_path / "xla_indexing"
+    package.mkdir()
+    for file in PACKAGE.iterdir():
+        if not file.name.startswith(("_lowering.", "__pycache__")):
+            (package / file.name).symlink_to(file.resolve())
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r})" + PROGRAM + RUN
+    has_lowering, message = run(program).splitlines()
+    assert has_lowering == "False"
+    assert "install MLIR 22 (Debian's libmlir-22-dev)" in message
+    assert "pip install ." in message
 
 
 def test_importing_it_imports_neither_jax_nor_numpy():

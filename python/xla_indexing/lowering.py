@@ -42,8 +42,9 @@ def run(computation: Computation, *arrays: Any, tile_sizes: TileSizes = None, on
     """The results of the computation for arrays, one for each parameter, or a tuple of them for a tuple.
 
     `tile_sizes` and `one_pass` are those of emit. The result is a numpy array, or a list of the arrays of a
-    tuple; those of bf16 have the dtype of ml_dtypes. A loop goes on as long as its condition holds. TypeError
-    where the number of arrays, a shape or a dtype is not the parameter's: nothing is converted.
+    tuple; elements that numpy does not have, such as bf16, f8e5m2 and s4, have the dtypes of ml_dtypes. A loop
+    goes on as long as its condition holds; Ctrl-C ends it, as KeyboardInterrupt. TypeError where the number of
+    arrays, a shape or a dtype is not the parameter's: nothing is converted.
     """
     import numpy as np
 
@@ -74,7 +75,10 @@ def _component() -> Any:
     except ImportError as error:
         if has_lowering():
             raise
-        raise Error("this build of xla_indexing has no lowering, which needs MLIR 22's archives") from error
+        raise Error(
+            "this build of xla_indexing has no lowering: it was built without MLIR 22. To have it, "
+            "install MLIR 22 (Debian's libmlir-22-dev), then `pip install .` from the sources (BUILD.md)"
+        ) from error
 
 
 @functools.lru_cache(maxsize=32)
@@ -101,11 +105,13 @@ def _leaves(arrays: Any) -> Iterator[Any]:
 def _dtype(element: str) -> np.dtype[Any]:
     import numpy as np
 
-    if element == "bf16":
-        import ml_dtypes  # numpy has no such type
+    if element in _DTYPES:
+        return np.dtype(_DTYPES[element])
+    name = element.translate({ord("s"): "int", ord("u"): "uint"}) if element[0] in "su" else element
+    if hasattr(np, name):
+        return np.dtype(name)
+    import ml_dtypes  # numpy has no such type
 
-        dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
-        return dtype
-    if element[0] in "su":
-        return np.dtype(("int" if element[0] == "s" else "uint") + element[1:])
-    return np.dtype(_DTYPES[element])
+    name = {"bf16": "bfloat16"}.get(element, name.replace("f8", "float8_"))
+    dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+    return dtype

@@ -345,6 +345,18 @@ TEST(EmitFusionTest, CompareInTheTotalOrder) {
   }
 }
 
+TEST(EmitFusionTest, ReducePrecision) {
+  for (const std::string type : {"f16", "bf16", "f32", "f64"}) {
+    for (const std::string bits :
+         {"5, mantissa_bits=10", "8, mantissa_bits=7", "8, mantissa_bits=23", "2, mantissa_bits=0",
+          "1, mantissa_bits=3"}) {
+      ExpectRuns(absl::StrCat("ENTRY e { a = ", type, "[60] parameter(0) x = ", type,
+                              "[60] exponential(a) ROOT r = ", type,
+                              "[60] reduce-precision(x), exponent_bits=", bits, " }"));
+    }
+  }
+}
+
 TEST(EmitFusionTest, BitsOfWideAndNarrowNumbers) {
   for (const auto& [wide, narrow, count] :
        std::vector<std::tuple<std::string, std::string, int>>{{"f32", "bf16", 2},

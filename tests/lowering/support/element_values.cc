@@ -1,5 +1,6 @@
 #include "tests/lowering/support/element_values.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -181,6 +182,23 @@ double PlaceOf(ElementType type, Integer bits) {
   return (word & sign) != 0 ? -1 - magnitude : magnitude;
 }
 
+// The float of `type` that is left of a number if it has so many bits.
+double ReducedNumber(ElementType type, double number, int exponent_bits, int mantissa_bits) {
+  if (!std::isfinite(number) || number == 0) return number;
+  const llvm::fltSemantics& format = FormatOf(type);
+  const int least = llvm::APFloat::semanticsMinExponent(format);
+  const int precision = static_cast<int>(llvm::APFloat::semanticsPrecision(format)) - 1;
+  if (mantissa_bits < precision) {
+    const int unit = std::max(std::ilogb(number), least) - mantissa_bits;
+    number = std::ldexp(std::nearbyint(std::ldexp(number, -unit)), unit);
+  }
+  // Where the exponent has fewer bits than that of the type.
+  const int greatest = (1 << (exponent_bits - 1)) - 1;
+  if (number == 0 || least >= 1 - greatest) return number;
+  if (std::ilogb(number) > greatest) return std::copysign(INFINITY, number);
+  return std::ilogb(number) <= -greatest ? std::copysign(0.0, number) : number;
+}
+
 std::optional<Integer> IntegerUnary(HloOpcode opcode, ElementType type, Integer a) {
   const auto bits = absl::Int128Low64(a & ((Integer(1) << BitWidth(type)) - 1));
   if (opcode == HloOpcode::kPopcnt) return std::popcount(static_cast<uint64_t>(bits));
@@ -254,6 +272,18 @@ std::optional<Integer> ElementwiseValue(const HloInstruction& instruction,
     }
     case HloOpcode::kIsFinite:
       return std::isfinite(NumberOf(from(0), operands[0]));
+    case HloOpcode::kMulhi: {
+      const absl::int128 product = absl::int128(operands[0]) * absl::int128(operands[1]);
+      if (BitWidth(type) == 64) return std::nullopt;
+      return reference::WrapInteger(type, product >> BitWidth(type));
+    }
+    case HloOpcode::kReducePrecision:
+      if (BitWidth(type) < 16 || from(0) != type) return std::nullopt;
+      return BitsOfFloat(
+          type,
+          ReducedNumber(type, NumberOf(type, operands[0]),
+                        static_cast<int>(*instruction.GetInteger(AttributeKey::kExponentBits)),
+                        static_cast<int>(*instruction.GetInteger(AttributeKey::kMantissaBits))));
     default:
       break;
   }

@@ -81,6 +81,8 @@ class ElementEmitter {
         return IsSignedIntegral(type) ? Make<arith::MaxSIOp>(a, b) : Make<arith::MaxUIOp>(a, b);
       case HloOpcode::kMinimum:
         return IsSignedIntegral(type) ? Make<arith::MinSIOp>(a, b) : Make<arith::MinUIOp>(a, b);
+      case HloOpcode::kMulhi:
+        return EmitHighProduct(IsSignedIntegral(type), a, b);
       case HloOpcode::kMultiply:
         return Make<arith::MulIOp>(a, b);
       case HloOpcode::kOr:
@@ -189,6 +191,46 @@ class ElementEmitter {
     if (to.isBF16() && from_width == 64)
       value = Make<arith::TruncFOp>(builder_.getF32Type(), value);
     return from_width < width ? Make<arith::ExtFOp>(to, value) : Make<arith::TruncFOp>(to, value);
+  }
+
+  // Rounds to the nearest, or even, number of so many bits; where the exponent has too few, to an
+  // infinity or 0. NaN stays as it is. Null for numbers of bits that no float has.
+  Value EmitReducePrecision(Value value, int64_t exponent_bits, int64_t mantissa_bits) {
+    const auto type = llvm::cast<mlir::FloatType>(value.getType());
+    const unsigned width = WidthOf(value);
+    if (exponent_bits < 1 || mantissa_bits < 0 || width < kLeastComputed) return nullptr;
+    const unsigned mantissa = llvm::APFloat::semanticsPrecision(type.getFloatSemantics()) - 1;
+    const unsigned exponent = width - 1 - mantissa;
+    const llvm::APInt exponents = llvm::APInt::getBitsSet(width, mantissa, width - 1);
+    const Value before = Make<arith::BitcastOp>(builder_.getIntegerType(width), value);
+    Value bits = before;
+    if (mantissa_bits < mantissa) {
+      const unsigned lost = mantissa - mantissa_bits;
+      const Value is_odd =
+          Make<arith::AndIOp>(Make<arith::ShRUIOp>(bits, Integer(bits, lost)), Integer(bits, 1));
+      const Value half = Bits(bits, llvm::APInt::getLowBitsSet(width, lost - 1));
+      const Value rounded = Make<arith::AddIOp>(bits, Make<arith::AddIOp>(half, is_odd));
+      bits = Make<arith::AndIOp>(rounded,
+                                 Bits(bits, llvm::APInt::getHighBitsSet(width, width - lost)));
+    }
+    if (exponent_bits < exponent) {
+      const uint64_t middle = (uint64_t{1} << (exponent - 1)) - 1;
+      const uint64_t reach = (uint64_t{1} << (exponent_bits - 1)) - 1;
+      const auto bound = [&](uint64_t number) {
+        return Bits(bits, llvm::APInt(width, number).shl(mantissa));
+      };
+      const Value its_exponent = Make<arith::AndIOp>(bits, Bits(bits, exponents));
+      const Value sign = Make<arith::AndIOp>(bits, Bits(bits, llvm::APInt::getSignMask(width)));
+      const Value is_over =
+          Make<arith::CmpIOp>(Predicate::ugt, its_exponent, bound(middle + reach));
+      const Value is_under =
+          Make<arith::CmpIOp>(Predicate::ule, its_exponent, bound(middle - reach));
+      const Value infinity = Make<arith::OrIOp>(sign, Bits(bits, exponents));
+      bits = Make<arith::SelectOp>(is_over, infinity, bits);
+      bits = Make<arith::SelectOp>(is_under, sign, bits);
+    }
+    const Value is_nan = Make<arith::CmpFOp>(FloatPredicate::UNO, value, value);
+    return Make<arith::SelectOp>(is_nan, value, Make<arith::BitcastOp>(type, bits));
   }
 
   Value EmitClamp(ElementType type, Value low, Value value, Value high) {
@@ -340,6 +382,16 @@ class ElementEmitter {
                                  sign);
   }
 
+  Value EmitHighProduct(bool is_signed, Value a, Value b) {
+    const mlir::Type wide = builder_.getIntegerType(2 * WidthOf(a));
+    const auto extend = [&](Value value) {
+      return is_signed ? Make<arith::ExtSIOp>(wide, value) : Make<arith::ExtUIOp>(wide, value);
+    };
+    const Value product = Make<arith::MulIOp>(extend(a), extend(b));
+    return Make<arith::TruncIOp>(a.getType(),
+                                 Make<arith::ShRUIOp>(product, Integer(product, WidthOf(a))));
+  }
+
   // The divisor is replaced by 1 where `arith` leaves the quotient open.
   Value EmitDivision(bool is_quotient, bool is_signed, Value a, Value b) {
     const Value is_zero = Make<arith::CmpIOp>(Predicate::eq, b, Integer(b, 0));
@@ -481,6 +533,7 @@ absl::StatusOr<Value> EmitElementwise(mlir::OpBuilder& builder, mlir::Location l
   };
   Value value;
   switch (instruction.opcode()) {
+    case HloOpcode::kBitcast:
     case HloOpcode::kBitcastConvert:
       if (StorageBitWidth(from(0)) != StorageBitWidth(type)) break;
       return EmitFromBits(builder, loc, EmitBits(builder, loc, operands[0], from(0)), type);
@@ -503,6 +556,12 @@ absl::StatusOr<Value> EmitElementwise(mlir::OpBuilder& builder, mlir::Location l
     case HloOpcode::kIsFinite:
       widen(emitter.FloatFor(mlir::TypeRange(given)));
       value = emitter.EmitUnary(instruction.opcode(), from(0), operands[0]);
+      break;
+    case HloOpcode::kReducePrecision:
+      widen(*result);
+      value = emitter.EmitReducePrecision(
+          operands[0], instruction.GetInteger(AttributeKey::kExponentBits).value_or(0),
+          instruction.GetInteger(AttributeKey::kMantissaBits).value_or(-1));
       break;
     default: {
       llvm::SmallVector<mlir::Type, 4> types(mlir::TypeRange{given});
@@ -579,7 +638,8 @@ absl::StatusOr<llvm::SmallVector<Value, 4>> EmitScalarComputation(mlir::OpBuilde
       auto inlined = EmitScalarComputation(builder, loc, *called, operands, depth + 1);
       if (!inlined.ok()) return inlined.status();
       result = *std::move(inlined);
-    } else if (instruction->opcode() == HloOpcode::kCopy) {
+    } else if (instruction->opcode() == HloOpcode::kCopy ||
+               instruction->opcode() == HloOpcode::kReshape) {
       result = operands;
     } else {
       const absl::StatusOr<Value> value = EmitElementwise(builder, loc, *instruction, operands);
