@@ -42,9 +42,9 @@ def run(computation: Computation, *arrays: Any, tile_sizes: TileSizes = None, on
     """The results of the computation for arrays, one for each parameter, or a tuple of them for a tuple.
 
     `tile_sizes` and `one_pass` are those of emit. The result is a numpy array, or a list of the arrays of a
-    tuple; elements that numpy does not have, such as bf16, f8e5m2 and s4, have the dtypes of ml_dtypes. A loop
-    goes on as long as its condition holds; Ctrl-C ends it, as KeyboardInterrupt. TypeError where the number of
-    arrays, a shape or a dtype is not the parameter's: nothing is converted.
+    tuple; elements that numpy does not have, such as bf16, f8e5m2 and s4, have the dtypes of ml_dtypes.
+    A loop goes on as long as its condition holds; Ctrl-C ends it, as KeyboardInterrupt. TypeError where the
+    number of arrays, a shape or a dtype is not the parameter's: nothing is converted.
     """
     import numpy as np
 

@@ -16,6 +16,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/expr/build.h"
+#include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/map/expr/replace_variables.h"
 #include "xla_indexing/map/text/text.h"
@@ -45,15 +46,14 @@ absl::StatusOr<std::vector<GivenMap>> MapsOf(const CustomCallLeaf& leaf) {
         operand >= leaf.instruction.operand_count()) {
       return absl::InvalidArgumentError("a map is for no operand");
     }
-    absl::StatusOr<IndexingMap> map = ParseIndexingMap(split.second, leaf.context);
-    if (!map.ok()) return map.status();
+    XLA_INDEXING_ASSIGN_OR_RETURN(IndexingMap map, ParseIndexingMap(split.second, leaf.context));
     const Shape& array = leaf.instruction.operand(operand)->shape();
-    if (!array.IsArray() || !leaf.instruction.shape().IsArray() || map->num_ranges() > 0 ||
-        map->num_results() != leaf.instruction.shape().rank() + array.rank() ||
-        map->num_runtimes() >= leaf.instruction.operand_count()) {
+    if (!array.IsArray() || !leaf.instruction.shape().IsArray() || map.num_ranges() > 0 ||
+        map.num_results() != leaf.instruction.shape().rank() + array.rank() ||
+        map.num_runtimes() >= leaf.instruction.operand_count()) {
       return absl::InvalidArgumentError("a map does not fit the arrays");
     }
-    maps.push_back({operand, *std::move(map)});
+    maps.push_back({operand, std::move(map)});
   }
   return maps;
 }
@@ -109,15 +109,13 @@ absl::StatusOr<OperandIndexing> MapBetween(const CustomCallLeaf& leaf, const Giv
 // Scalars that runtime variables are read from, which every element reads.
 absl::StatusOr<std::optional<InstructionIndexing>> EntriesOf(const CustomCallLeaf& leaf) {
   const HloInstruction& call = leaf.instruction;
-  const absl::StatusOr<std::vector<GivenMap>> maps = MapsOf(leaf);
-  if (!maps.ok()) return maps.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const std::vector<GivenMap> maps, MapsOf(leaf));
   std::vector<OperandIndexingSet> sets(call.operand_count());
   int runtimes = 0;
-  for (const GivenMap& given : *maps) {
+  for (const GivenMap& given : maps) {
     runtimes = std::max(runtimes, given.map.num_runtimes());
-    absl::StatusOr<OperandIndexing> indexing = MapBetween(leaf, given);
-    if (!indexing.ok()) return indexing.status();
-    if (!indexing->IsKnownEmpty()) sets[given.operand].Add(*std::move(indexing));
+    XLA_INDEXING_ASSIGN_OR_RETURN(OperandIndexing indexing, MapBetween(leaf, given));
+    if (!indexing.IsKnownEmpty()) sets[given.operand].Add(std::move(indexing));
   }
   for (int64_t i = call.operand_count() - runtimes; i < call.operand_count(); ++i) {
     const Shape& from = leaf.operand >= 0 ? call.operand(i)->shape() : call.shape();

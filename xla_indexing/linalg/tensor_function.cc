@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/OpDefinition.h"
+#include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/build/builder.h"
 #include "xla_indexing/hlo/verify/verifier.h"
@@ -68,10 +69,9 @@ class TensorFunctionBuilder {
         Bind(result, part);
       }
     }
-    absl::StatusOr<const HloInstruction*> root = RootOf(results, entry);
-    if (!root.ok()) return root.status();
-    if (absl::Status status = builder.SetRoot(*root); !status.ok()) return status;
-    if (absl::Status status = VerifyModule(*function_.module_); !status.ok()) return status;
+    XLA_INDEXING_ASSIGN_OR_RETURN(const HloInstruction* root, RootOf(results, entry));
+    XLA_INDEXING_RETURN_IF_ERROR(builder.SetRoot(root));
+    XLA_INDEXING_RETURN_IF_ERROR(VerifyModule(*function_.module_));
     return std::move(function_);
   }
 
@@ -118,7 +118,7 @@ absl::StatusOr<TensorFunction> TensorFunction::Create(mlir::Region& body, absl::
   for (mlir::Operation& op : block) {
     // What has no results changes memory, which is not looked at.
     if (op.hasTrait<mlir::OpTrait::IsTerminator>() || op.getNumResults() == 0) continue;
-    if (absl::Status status = builder.AddSteps(&op); !status.ok()) return status;
+    XLA_INDEXING_RETURN_IF_ERROR(builder.AddSteps(&op));
   }
   const bool ends = !block.empty() && block.back().hasTrait<mlir::OpTrait::IsTerminator>();
   return builder.Finish(block.getArguments(),
@@ -127,20 +127,18 @@ absl::StatusOr<TensorFunction> TensorFunction::Create(mlir::Region& body, absl::
 
 absl::StatusOr<TensorFunction> TensorFunction::OfOperation(mlir::Operation* operation) {
   TensorFunctionBuilder builder("operation");
-  if (absl::Status status = builder.AddSteps(operation); !status.ok()) return status;
+  XLA_INDEXING_RETURN_IF_ERROR(builder.AddSteps(operation));
   std::vector<mlir::Value> inputs;
   for (const auto& [value, parameter] : builder.steps().front().inputs()) inputs.push_back(value);
   return builder.Finish(inputs, operation->getResults());
 }
 
 absl::StatusOr<OpIndexing> IndexingOf(mlir::Operation* operation, Direction direction) {
-  absl::StatusOr<TensorFunction> function = TensorFunction::OfOperation(operation);
-  if (!function.ok()) return function.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(TensorFunction function, TensorFunction::OfOperation(operation));
   HloIndexer indexer(operation->getContext(), WithGivenMaps());
-  absl::StatusOr<SharedIndexing> entries =
-      indexer.IndexSimplified(function->computation(), direction);
-  if (!entries.ok()) return entries.status();
-  return OpIndexing{*std::move(function), *std::move(entries)};
+  XLA_INDEXING_ASSIGN_OR_RETURN(SharedIndexing entries,
+                                indexer.IndexSimplified(function.computation(), direction));
+  return OpIndexing{std::move(function), std::move(entries)};
 }
 
 }  // namespace xla_indexing

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
@@ -20,8 +21,10 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Location.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/Value.h"
+#include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
@@ -30,7 +33,6 @@
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
-#include "xla_indexing/lowering/elements/element_types.h"
 #include "xla_indexing/lowering/elements/elementwise_ops.h"
 #include "xla_indexing/lowering/fusion/element_reader.h"
 #include "xla_indexing/lowering/fusion/function_frame.h"
@@ -73,18 +75,16 @@ class ComputationEmitter {
   // From the memory of the leaves of the parameters to that of those of the result. A result that
   // is an argument has to be what the computation hands on of it.
   absl::Status Emit(const MlirValues& arguments, const MlirValues& results) {
-    const absl::StatusOr<FusionView> view = FusionView::OfComputation(original_);
-    if (!view.ok()) return view.status();
-    if (absl::Status status = internal::PlaceParameters(original_, *view, arguments, &reader_);
-        !status.ok()) {
-      return status;
-    }
-    const HloComputation& computation = view->computation();
+    XLA_INDEXING_ASSIGN_OR_RETURN(const FusionView view, FusionView::OfComputation(original_));
+    XLA_INDEXING_RETURN_IF_ERROR(internal::PlaceParameters(original_, view, arguments, &reader_));
+    const HloComputation& computation = view.computation();
     const internal::MemoryPlan plan(computation);
     const HloInstruction* root = computation.root_instruction();
     PlaceResults(*root, plan, results);
     for (const HloInstruction* instruction : computation.instructions()) {
       if (!plan.IsInMemory(*instruction)) continue;
+      loc_ = mlir::NameLoc::get(builder_.getStringAttr(std::string(instruction->name())));
+      reader_.SetLocation(loc_);
       if (absl::Status status = EmitInMemory(*instruction); !status.ok()) {
         return internal::Named(*instruction, status);
       }
@@ -126,9 +126,9 @@ class ComputationEmitter {
     for (int64_t leaf = 0; leaf < instruction.shape().LeafCount(); ++leaf) {
       Value array = reader_.MemoryOf({&instruction, leaf});
       if (!array) {
-        const absl::StatusOr<Value> temporary = Allocate(instruction.shape().Leaf(leaf));
-        if (!temporary.ok()) return temporary.status();
-        array = *temporary;
+        XLA_INDEXING_ASSIGN_OR_RETURN(const Value temporary,
+                                      Allocate(instruction.shape().Leaf(leaf)));
+        array = temporary;
         reader_.SetMemory({&instruction, leaf}, array);
       }
       memory.push_back(array);
@@ -159,9 +159,8 @@ class ComputationEmitter {
     }
     if (memory.size() > 1) return internal::NotLoweredInstruction(instruction);
     return EmitNest(shape, memory, [&](const ElementPlace& place) -> absl::StatusOr<MlirValues> {
-      const absl::StatusOr<Value> value = reader_.Compute(instruction, place);
-      if (!value.ok()) return value.status();
-      return MlirValues({*value});
+      XLA_INDEXING_ASSIGN_OR_RETURN(const Value value, reader_.Compute(instruction, place));
+      return MlirValues({value});
     });
   }
 
@@ -176,13 +175,12 @@ class ComputationEmitter {
         const ArrayValue array = ComputedBy({operand, leaf});
         arguments.push_back(reader_.MemoryOf(array));
         if (arguments.back()) continue;
-        const absl::StatusOr<Value> temporary = Allocate(array.shape());
-        if (!temporary.ok()) return temporary.status();
-        arguments.back() = *temporary;
-        if (absl::Status status = EmitCopy(array, *temporary); !status.ok()) return status;
+        XLA_INDEXING_ASSIGN_OR_RETURN(const Value temporary, Allocate(array.shape()));
+        arguments.back() = temporary;
+        XLA_INDEXING_RETURN_IF_ERROR(EmitCopy(array, temporary));
       }
     }
-    if (absl::Status status = EmitCalled(called, arguments, results); !status.ok()) return status;
+    XLA_INDEXING_RETURN_IF_ERROR(EmitCalled(called, arguments, results));
     Deallocate(num_before);
     return absl::OkStatus();
   }
@@ -201,8 +199,7 @@ class ComputationEmitter {
 
   // The last branch is that of all other indices.
   absl::Status EmitConditional(const HloInstruction& conditional, const MlirValues& results) {
-    const absl::StatusOr<Value> index = reader_.ReadScalar(*conditional.operand(0));
-    if (!index.ok()) return index.status();
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value index, reader_.ReadScalar(*conditional.operand(0)));
     const auto branches = conditional.branch_computations();
     llvm::SmallVector<int64_t, 4> cases(branches.size() - 1);
     std::iota(cases.begin(), cases.end(), 0);
@@ -211,18 +208,15 @@ class ComputationEmitter {
     const mlir::Type type = builder_.getIndexType();
     auto choice = mlir::scf::IndexSwitchOp::create(
         builder_, loc_, mlir::TypeRange(),
-        is_pred ? Make<arith::IndexCastUIOp>(type, *index) : Make<arith::IndexCastOp>(type, *index),
+        is_pred ? Make<arith::IndexCastUIOp>(type, index) : Make<arith::IndexCastOp>(type, index),
         cases, cases.size());
     const mlir::OpBuilder::InsertionGuard back(builder_);
     for (size_t b = 0; b < branches.size(); ++b) {
       builder_.createBlock(b < cases.size() ? &choice.getCaseRegions()[b]
                                             : &choice.getDefaultRegion());
       const int64_t operand = static_cast<int64_t>(b) + 1;
-      if (absl::Status status =
-              EmitCalled(*branches[b], conditional.operands().subspan(operand, 1), results);
-          !status.ok()) {
-        return status;
-      }
+      XLA_INDEXING_RETURN_IF_ERROR(
+          EmitCalled(*branches[b], conditional.operands().subspan(operand, 1), results));
       mlir::scf::YieldOp::create(builder_, loc_);
     }
     return absl::OkStatus();
@@ -234,28 +228,21 @@ class ComputationEmitter {
     MlirValues next = state;
     for (const auto [leaf, memory] : llvm::enumerate(state)) {
       const auto number = static_cast<int64_t>(leaf);
-      if (absl::Status status = EmitCopy({loop.operand(0), number}, memory); !status.ok()) {
-        return status;
-      }
+      XLA_INDEXING_RETURN_IF_ERROR(EmitCopy({loop.operand(0), number}, memory));
       if (ComputedBy({body.root_instruction(), number}) == ArrayValue{body.parameter(0), number}) {
         continue;
       }
-      const absl::StatusOr<Value> temporary = Allocate(loop.shape().Leaf(number));
-      if (!temporary.ok()) return temporary.status();
-      next[leaf] = *temporary;
+      XLA_INDEXING_ASSIGN_OR_RETURN(const Value temporary, Allocate(loop.shape().Leaf(number)));
+      next[leaf] = temporary;
     }
-    const absl::StatusOr<Value> goes_on = Allocate(Shape::Scalar(ElementType::kPred));
-    if (!goes_on.ok()) return goes_on.status();
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value goes_on, Allocate(Shape::Scalar(ElementType::kPred)));
     auto op = mlir::scf::WhileOp::create(builder_, loc_, mlir::TypeRange(), mlir::ValueRange());
     const mlir::OpBuilder::InsertionGuard back(builder_);
     builder_.createBlock(&op.getBefore());
-    if (absl::Status status = EmitCalled(*loop.while_condition(), state, {*goes_on});
-        !status.ok()) {
-      return status;
-    }
-    mlir::scf::ConditionOp::create(builder_, loc_, Load(*goes_on, {}), mlir::ValueRange());
+    XLA_INDEXING_RETURN_IF_ERROR(EmitCalled(*loop.while_condition(), state, {goes_on}));
+    mlir::scf::ConditionOp::create(builder_, loc_, Load(goes_on, {}), mlir::ValueRange());
     builder_.createBlock(&op.getAfter());
-    if (absl::Status status = EmitCalled(body, state, next); !status.ok()) return status;
+    XLA_INDEXING_RETURN_IF_ERROR(EmitCalled(body, state, next));
     for (const auto [leaf, memory] : llvm::enumerate(state)) {
       if (next[leaf] == memory) continue;
       const absl::Status status =
@@ -273,9 +260,7 @@ class ComputationEmitter {
   absl::Status EmitScatter(const HloInstruction& scatter, const MlirValues& memory) {
     const auto count = static_cast<int64_t>(memory.size());
     for (int64_t i = 0; i < count; ++i) {
-      if (absl::Status status = EmitCopy({scatter.operand(i), 0}, memory[i]); !status.ok()) {
-        return status;
-      }
+      XLA_INDEXING_RETURN_IF_ERROR(EmitCopy({scatter.operand(i), 0}, memory[i]));
     }
     return EmitNest(scatter.operand(count + 1)->shape(), {},
                     [&](const ElementPlace& place) -> absl::StatusOr<MlirValues> {
@@ -291,9 +276,9 @@ class ComputationEmitter {
     const Shape& source = instruction.operand(1)->shape();
     absl::Status status =
         EmitNest(shape, memory, [&](const ElementPlace& /*place*/) -> absl::StatusOr<MlirValues> {
-          const absl::StatusOr<Value> init = reader_.ReadScalar(*instruction.operand(2));
-          if (!init.ok()) return init.status();
-          return MlirValues({*init});
+          XLA_INDEXING_ASSIGN_OR_RETURN(const Value init,
+                                        reader_.ReadScalar(*instruction.operand(2)));
+          return MlirValues({init});
         });
     internal::LoopNest nest;
     llvm::SmallVector<internal::Loop, 4> steps;
@@ -310,32 +295,30 @@ class ComputationEmitter {
         internal::LoopStepToInputOfNest(nest, steps, source, shape, builder_.getContext()).map();
     llvm::SmallVector<int, 4> window_dims(steps.size());
     std::iota(window_dims.begin(), window_dims.end(), source.rank());
-    const absl::StatusOr<IndexingMap> window = DimensionsToRanges(met, window_dims);
-    if (!window.ok()) return window.status();
-    const absl::StatusOr<mlir::Type> type =
-        internal::MlirElementType(shape.element_type(), builder_.getContext());
-    if (!type.ok()) return type.status();
+    XLA_INDEXING_ASSIGN_OR_RETURN(const IndexingMap window, DimensionsToRanges(met, window_dims));
+    XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type, reader_.TypeOf({&instruction, 0}));
     return EmitNest(source, {}, [&](const ElementPlace& place) -> absl::StatusOr<MlirValues> {
       // Whether there is one yet, the element, and its indices.
       MlirValues none = {Constant(builder_.getBoolAttr(false)),
-                         Constant(builder_.getZeroAttr(*type))};
+                         Constant(builder_.getZeroAttr(type))};
       none.append(steps.size(), Index(0));
       const auto selected = EmitLoopNest(
-          builder_, loc_, *window, place.values, {}, none,
+          builder_, loc_, window, place.values, {}, none,
           [&](mlir::ValueRange ranges, mlir::ValueRange best) -> absl::StatusOr<MlirValues> {
             MlirValues values = place.values;
             values.append(ranges.begin(), ranges.end());
-            const auto element = reader_.Read({instruction.operand(0), 0}, {met, values});
-            if (!element.ok()) return element.status();
-            const auto at = ApplyIndexing(builder_, loc_, met, values, {});
-            if (!at.ok()) return at.status();
-            const auto keeps = internal::EmitScalarComputation(
-                builder_, loc_, *instruction.GetComputation(AttributeKey::kSelect),
-                {best[1], *element});
-            if (!keeps.ok()) return keeps.status();
-            const Value stays = Make<arith::AndIOp>(best[0], keeps->front());
-            MlirValues next = {Constant(builder_.getBoolAttr(true)), *element};
-            next.append(*at);
+            XLA_INDEXING_ASSIGN_OR_RETURN(const auto element,
+                                          reader_.Read({instruction.operand(0), 0}, {met, values}));
+            XLA_INDEXING_ASSIGN_OR_RETURN(const auto at,
+                                          ApplyIndexing(builder_, loc_, met, values, {}));
+            XLA_INDEXING_ASSIGN_OR_RETURN(
+                const auto keeps,
+                internal::EmitScalarComputation(builder_, loc_,
+                                                *instruction.GetComputation(AttributeKey::kSelect),
+                                                {best[1], element}));
+            const Value stays = Make<arith::AndIOp>(best[0], keeps.front());
+            MlirValues next = {Constant(builder_.getBoolAttr(true)), element};
+            next.append(at);
             for (size_t i = 1; i < next.size(); ++i) {
               next[i] = Make<arith::SelectOp>(stays, best[i], next[i]);
             }
@@ -344,13 +327,13 @@ class ComputationEmitter {
       if (!selected.ok()) return selected.status();
       return reader_.EmitIf(selected->front(), {}, [&]() -> absl::StatusOr<MlirValues> {
         const auto at = mlir::ValueRange(*selected).drop_front(2);
-        const auto element = reader_.Read({instruction.operand(1), 0}, place);
-        if (!element.ok()) return element.status();
+        XLA_INDEXING_ASSIGN_OR_RETURN(const auto element,
+                                      reader_.Read({instruction.operand(1), 0}, place));
         const Value before = Load(memory, at);
-        const auto after = reader_.Combine(*instruction.GetComputation(AttributeKey::kScatter),
-                                           {before, *element});
-        if (!after.ok()) return after.status();
-        Store(after->front(), memory, at);
+        XLA_INDEXING_ASSIGN_OR_RETURN(
+            const auto after, reader_.Combine(*instruction.GetComputation(AttributeKey::kScatter),
+                                              {before, element}));
+        Store(after.front(), memory, at);
         return MlirValues();
       });
     });
@@ -361,12 +344,9 @@ class ComputationEmitter {
     MlirValues merged;
     for (const auto [leaf, array] : llvm::enumerate(memory)) {
       const auto number = static_cast<int64_t>(leaf);
-      if (absl::Status status = EmitCopy({sort.operand(number), 0}, array); !status.ok()) {
-        return status;
-      }
-      const absl::StatusOr<Value> temporary = Allocate(sort.shape().Leaf(number));
-      if (!temporary.ok()) return temporary.status();
-      merged.push_back(*temporary);
+      XLA_INDEXING_RETURN_IF_ERROR(EmitCopy({sort.operand(number), 0}, array));
+      XLA_INDEXING_ASSIGN_OR_RETURN(const Value temporary, Allocate(sort.shape().Leaf(number)));
+      merged.push_back(temporary);
     }
     const Shape& shape = sort.operand(0)->shape();
     const int64_t dim = sort.dimensions().front();
@@ -423,13 +403,13 @@ class ComputationEmitter {
       of_left.push_back(Load(array, at(Make<arith::MinSIOp>(left, last))));
       compared.append({Load(array, at(Make<arith::MinSIOp>(right, last))), of_left.back()});
     }
-    const auto is_before =
-        internal::EmitScalarComputation(builder_, loc_, *sort.to_apply(), compared);
-    if (!is_before.ok()) return is_before.status();
+    XLA_INDEXING_ASSIGN_OR_RETURN(
+        const auto is_before,
+        internal::EmitScalarComputation(builder_, loc_, *sort.to_apply(), compared));
     const Value is_over = Make<arith::CmpIOp>(Compare::sge, right, end);
     const Value takes_right = Make<arith::OrIOp>(
         Make<arith::CmpIOp>(Compare::sge, left, middle),
-        Make<arith::SelectOp>(is_over, Constant(builder_.getBoolAttr(false)), is_before->front()));
+        Make<arith::SelectOp>(is_over, Constant(builder_.getBoolAttr(false)), is_before.front()));
     for (size_t i = 0; i < memory.size(); ++i) {
       Store(Make<arith::SelectOp>(takes_right, compared[2 * i], of_left[i]), merged[i], at(to));
     }
@@ -441,10 +421,9 @@ class ComputationEmitter {
   // Until Deallocate, in the same block.
   absl::StatusOr<Value> Allocate(Shape shape) {
     shape.ClearLayout();
-    const absl::StatusOr<mlir::MemRefType> type =
-        internal::MemoryType(shape, builder_.getContext());
-    if (!type.ok()) return type.status();
-    temporaries_.push_back(mlir::memref::AllocOp::create(builder_, loc_, *type));
+    XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::MemRefType type,
+                                  internal::MemoryType(shape, builder_.getContext()));
+    temporaries_.push_back(mlir::memref::AllocOp::create(builder_, loc_, type));
     return temporaries_.back();
   }
 
@@ -459,9 +438,8 @@ class ComputationEmitter {
   absl::Status EmitCopy(const ArrayValue& array, Value to) {
     return EmitNest(array.shape(), to,
                     [&](const ElementPlace& place) -> absl::StatusOr<MlirValues> {
-                      const absl::StatusOr<Value> value = reader_.Read(array, place);
-                      if (!value.ok()) return value.status();
-                      return MlirValues({*value});
+                      XLA_INDEXING_ASSIGN_OR_RETURN(const Value value, reader_.Read(array, place));
+                      return MlirValues({value});
                     });
   }
 
@@ -470,16 +448,16 @@ class ComputationEmitter {
       const Shape& shape, mlir::ValueRange memory,
       absl::FunctionRef<absl::StatusOr<MlirValues>(const ElementPlace&)> compute) {
     const absl::Span<const int64_t> sizes = shape.dimensions();
-    const absl::StatusOr<IndexingMap> elements =
-        CreateIdentityMap(llvm::ArrayRef(sizes.data(), sizes.size()), builder_.getContext());
-    if (!elements.ok()) return elements.status();
-    return EmitLoops(*elements, {},
+    XLA_INDEXING_ASSIGN_OR_RETURN(
+        const IndexingMap elements,
+        CreateIdentityMap(llvm::ArrayRef(sizes.data(), sizes.size()), builder_.getContext()));
+    return EmitLoops(elements, {},
                      [&](mlir::ValueRange ranges,
                          mlir::ValueRange /*carried*/) -> absl::StatusOr<MlirValues> {
-                       const auto values = compute({*elements, MlirValues(ranges)});
-                       if (!values.ok()) return values.status();
+                       XLA_INDEXING_ASSIGN_OR_RETURN(const auto values,
+                                                     compute({elements, MlirValues(ranges)}));
                        for (size_t i = 0; i < memory.size(); ++i) {
-                         Store((*values)[i], memory[i], ranges);
+                         Store(values[i], memory[i], ranges);
                        }
                        return MlirValues();
                      })
@@ -489,17 +467,16 @@ class ComputationEmitter {
   // Loops over the elements of an array, or over the dimensions of a map.
   absl::StatusOr<MlirValues> EmitLoops(llvm::ArrayRef<int64_t> sizes, mlir::ValueRange inits,
                                        LoopBody body) {
-    const absl::StatusOr<IndexingMap> elements = CreateIdentityMap(sizes, builder_.getContext());
-    if (!elements.ok()) return elements.status();
-    return EmitLoops(*elements, inits, body);
+    XLA_INDEXING_ASSIGN_OR_RETURN(const IndexingMap elements,
+                                  CreateIdentityMap(sizes, builder_.getContext()));
+    return EmitLoops(elements, inits, body);
   }
   absl::StatusOr<MlirValues> EmitLoops(const IndexingMap& elements, mlir::ValueRange inits,
                                        LoopBody body) {
     llvm::SmallVector<int, 4> all(elements.num_dims());
     std::iota(all.begin(), all.end(), 0);
-    const absl::StatusOr<IndexingMap> loops = DimensionsToRanges(elements, all);
-    if (!loops.ok()) return loops.status();
-    return EmitLoopNest(builder_, loc_, *loops, {}, {}, inits, body);
+    XLA_INDEXING_ASSIGN_OR_RETURN(const IndexingMap loops, DimensionsToRanges(elements, all));
+    return EmitLoopNest(builder_, loc_, loops, {}, {}, inits, body);
   }
 
   template <typename Op, typename... Arguments>
@@ -532,13 +509,10 @@ class ComputationEmitter {
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitFusion(const HloComputation& computation,
                                                              mlir::MLIRContext* context) {
   internal::FunctionFrame frame(computation, context);
-  if (absl::Status status = frame.Begin(); !status.ok()) return status;
+  XLA_INDEXING_RETURN_IF_ERROR(frame.Begin());
   int64_t num_called = 0;
-  if (absl::Status status = ComputationEmitter(computation, frame, num_called)
-                                .Emit(frame.arguments(), frame.results());
-      !status.ok()) {
-    return status;
-  }
+  XLA_INDEXING_RETURN_IF_ERROR(
+      ComputationEmitter(computation, frame, num_called).Emit(frame.arguments(), frame.results()));
   return frame.Finish();
 }
 

@@ -28,6 +28,7 @@
 #include "mlir/IR/Value.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
@@ -80,12 +81,9 @@ class TileEmitter {
   }
 
   absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Emit() {
-    if (absl::Status status = frame_.Begin(); !status.ok()) return status;
-    if (absl::Status status =
-            internal::PlaceParameters(original_, view_, frame_.arguments(), &reader_);
-        !status.ok()) {
-      return status;
-    }
+    XLA_INDEXING_RETURN_IF_ERROR(frame_.Begin());
+    XLA_INDEXING_RETURN_IF_ERROR(
+        internal::PlaceParameters(original_, view_, frame_.arguments(), &reader_));
     for (const HloInstruction* instruction : view_.computation().instructions()) {
       if (instruction->opcode() != HloOpcode::kConstant || internal::IsOfNothing(*instruction)) {
         continue;
@@ -98,7 +96,7 @@ class TileEmitter {
     indices_.assign(graph_.space().num_dims(), zero);
     for (size_t i = 0; i < graph_.regions().size(); ++i) {
       if (graph_.regions()[i].parent >= 0) continue;
-      if (absl::Status status = EmitGrid(static_cast<int>(i)); !status.ok()) return status;
+      XLA_INDEXING_RETURN_IF_ERROR(EmitGrid(static_cast<int>(i)));
       indices_.assign(graph_.space().num_dims(), zero);
     }
     return frame_.Finish();
@@ -126,9 +124,9 @@ class TileEmitter {
       builder_.setInsertionPointToStart(programs.getBody());
     }
     temporaries_.clear();
-    if (absl::Status status = Allocate(number); !status.ok()) return status;
-    if (absl::Status status = AllocateMaxima(number); !status.ok()) return status;
-    if (absl::Status status = EmitSteps(number); !status.ok()) return status;
+    XLA_INDEXING_RETURN_IF_ERROR(Allocate(number));
+    XLA_INDEXING_RETURN_IF_ERROR(AllocateMaxima(number));
+    XLA_INDEXING_RETURN_IF_ERROR(EmitSteps(number));
     for (const Value temporary : temporaries_) {
       mlir::memref::DeallocOp::create(builder_, loc_, temporary);
     }
@@ -189,10 +187,10 @@ class TileEmitter {
     return AllocateTile(node, node.instruction->shape().Leaf(leaf).element_type());
   }
   absl::StatusOr<Value> AllocateTile(const TileNode& node, ElementType type) {
-    const absl::StatusOr<mlir::MemRefType> memory =
-        internal::MemoryType(Shape::Array(type, graph_.tile(node).sizes), builder_.getContext());
-    if (!memory.ok()) return memory.status();
-    temporaries_.push_back(mlir::memref::AllocOp::create(builder_, loc_, *memory));
+    XLA_INDEXING_ASSIGN_OR_RETURN(
+        const mlir::MemRefType memory,
+        internal::MemoryType(Shape::Array(type, graph_.tile(node).sizes), builder_.getContext()));
+    temporaries_.push_back(mlir::memref::AllocOp::create(builder_, loc_, memory));
     return temporaries_.back();
   }
 
@@ -246,7 +244,7 @@ class TileEmitter {
       if (graph_.nodes()[node].loop != number || FirstLeaf(node) != node) continue;
       if (absl::Status status = Begin(node); !status.ok()) return NamedAs(node, status);
     }
-    if (absl::Status status = EmitLoop(number); !status.ok()) return status;
+    XLA_INDEXING_RETURN_IF_ERROR(EmitLoop(number));
     for (const auto kind : {TileRescale::Kind::kMaximum, TileRescale::Kind::kDivisor}) {
       for (const TileRescale& rescale : graph_.regions()[number].rescales) {
         if (rescale.kind != kind) continue;
@@ -304,14 +302,12 @@ class TileEmitter {
     const PlacedTile& state = states_[number];
     llvm::SmallVector<int, 4> positions(state.elements.num_ranges());
     std::iota(positions.begin(), positions.end(), 0);
-    absl::StatusOr<IndexingMap> places = RangesToDimensions(state.elements, positions);
-    if (!places.ok()) return places.status();
+    XLA_INDEXING_ASSIGN_OR_RETURN(IndexingMap places,
+                                  RangesToDimensions(state.elements, positions));
     const auto body = [&](mlir::ValueRange ranges, mlir::ValueRange) -> absl::StatusOr<MlirValues> {
       MlirValues values = state.tile.arguments;
       values.append(ranges.begin(), ranges.end());
-      if (absl::Status status = emit({*places, std::move(values)}, ranges); !status.ok()) {
-        return status;
-      }
+      XLA_INDEXING_RETURN_IF_ERROR(emit({places, std::move(values)}, ranges));
       return MlirValues();
     };
     return reader_
@@ -377,15 +373,15 @@ class TileEmitter {
     }
     return ForEachElement(
         number, [&](const ElementPlace& place, mlir::ValueRange position) -> absl::Status {
-          const absl::StatusOr<Value> value = is_load || array.instruction != node.instruction
-                                                  ? reader_.Read(array, place)
-                                                  : reader_.Compute(*array.instruction, place);
-          if (!value.ok()) return value.status();
+          XLA_INDEXING_ASSIGN_OR_RETURN(const Value value,
+                                        is_load || array.instruction != node.instruction
+                                            ? reader_.Read(array, place)
+                                            : reader_.Compute(*array.instruction, place));
           if (HasTile(number)) {
-            mlir::memref::StoreOp::create(builder_, loc_, *value, states_[number].tile.memory,
+            mlir::memref::StoreOp::create(builder_, loc_, value, states_[number].tile.memory,
                                           position);
           }
-          return StoreResults(number, place, *value);
+          return StoreResults(number, place, value);
         });
   }
 
@@ -393,11 +389,10 @@ class TileEmitter {
   absl::Status StoreResults(int number, const ElementPlace& place, Value value) {
     for (const TileStore& store : graph_.stores()) {
       if (store.node != number) continue;
-      const absl::StatusOr<MlirValues> element =
-          ApplyIndexing(builder_, loc_, place.map, place.values, {});
-      if (!element.ok()) return element.status();
+      XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues element,
+                                    ApplyIndexing(builder_, loc_, place.map, place.values, {}));
       const Value result = frame_.results()[graph_.space().roots()[store.root].leaf];
-      mlir::memref::StoreOp::create(builder_, loc_, value, result, *element);
+      mlir::memref::StoreOp::create(builder_, loc_, value, result, element);
     }
     return absl::OkStatus();
   }
@@ -427,10 +422,9 @@ class TileEmitter {
         !status.ok())
       return status;
     ReadOperandsOf(number);
-    const absl::StatusOr<MlirValues> inits = reader_.ReadInits(*node.instruction);
-    if (!inits.ok()) return inits.status();
+    XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues inits, reader_.ReadInits(*node.instruction));
     return ForEachElement(number, [&](const ElementPlace&, mlir::ValueRange position) {
-      StoreSums(number, *inits, position);
+      StoreSums(number, inits, position);
       return absl::OkStatus();
     });
   }
@@ -447,19 +441,18 @@ class TileEmitter {
     const auto maximum = maxima_.find(number);
     return ForEachElement(
         number, [&](const ElementPlace& place, mlir::ValueRange position) -> absl::Status {
-          const absl::StatusOr<StepPlaces> steps = StepsOf(node, place);
-          if (!steps.ok()) return steps.status();
+          XLA_INDEXING_ASSIGN_OR_RETURN(const StepPlaces steps, StepsOf(node, place));
           MlirValues sums;
           for (const Value memory : sums_[number]) {
             sums.push_back(mlir::memref::LoadOp::create(builder_, loc_, memory, position));
           }
-          if (absl::Status status = Rescale(number, place, &sums); !status.ok()) return status;
+          XLA_INDEXING_RETURN_IF_ERROR(Rescale(number, place, &sums));
           ReadOperandsOf(number);
-          const absl::StatusOr<MlirValues> next = reader_.AddSteps(*node.instruction, *steps, sums);
-          if (!next.ok()) return next.status();
-          StoreSums(number, *next, position);
+          XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues next,
+                                        reader_.AddSteps(*node.instruction, steps, sums));
+          StoreSums(number, next, position);
           if (maximum != maxima_.end()) {
-            StoreGrowth(maximum->second, sums.front(), next->front(), position);
+            StoreGrowth(maximum->second, sums.front(), next.front(), position);
           }
           return absl::OkStatus();
         });
@@ -502,16 +495,16 @@ class TileEmitter {
   absl::StatusOr<Value> ReadBy(const TileRescale& rescale, const ElementPlace& place,
                                Value memory) {
     const TileNode& by = graph_.nodes()[rescale.by];
-    absl::StatusOr<IndexingMap> element = ComposeIndexingMaps(place.map, rescale.elements);
-    if (!element.ok()) return element.status();
-    element->Simplify();
+    XLA_INDEXING_ASSIGN_OR_RETURN(IndexingMap element,
+                                  ComposeIndexingMaps(place.map, rescale.elements));
+    element.Simplify();
     const ArrayValue array = ComputedBy({by.instruction, by.leaf});
     TileInMemory tile = states_[rescale.by].tile;
     tile.memory = memory;
     ElementReader::Tiles tiles;
     tiles[array].push_back(std::move(tile));
     reader_.ReadFromTiles(std::move(tiles), MayReadMore(graph_.nodes()[rescale.accumulator]));
-    return reader_.Read(array, {*std::move(element), place.values});
+    return reader_.Read(array, {std::move(element), place.values});
   }
 
   // Multiplies the sums by how much the maximum has grown in this step.
@@ -520,10 +513,10 @@ class TileEmitter {
     if (loop < 0) return absl::OkStatus();
     for (const TileRescale& rescale : graph_.regions()[loop].rescales) {
       if (rescale.accumulator != number || rescale.kind != TileRescale::Kind::kMaximum) continue;
-      const absl::StatusOr<Value> factor = ReadBy(rescale, place, maxima_[rescale.by].factors);
-      if (!factor.ok()) return factor.status();
+      XLA_INDEXING_ASSIGN_OR_RETURN(const Value factor,
+                                    ReadBy(rescale, place, maxima_[rescale.by].factors));
       for (Value& sum : *sums) {
-        sum = internal::EmitOfFloats(builder_, loc_, HloOpcode::kMultiply, sum, *factor,
+        sum = internal::EmitOfFloats(builder_, loc_, HloOpcode::kMultiply, sum, factor,
                                      sum.getType());
       }
     }
@@ -536,18 +529,18 @@ class TileEmitter {
     return ForEachElement(
         rescale.accumulator,
         [&](const ElementPlace& place, mlir::ValueRange position) -> absl::Status {
-          const absl::StatusOr<Value> by = ReadBy(rescale, place, states_[rescale.by].tile.memory);
-          if (!by.ok()) return by.status();
+          XLA_INDEXING_ASSIGN_OR_RETURN(const Value by,
+                                        ReadBy(rescale, place, states_[rescale.by].tile.memory));
           Value sum = mlir::memref::LoadOp::create(builder_, loc_, memory, position);
           if (rescale.kind == TileRescale::Kind::kDivisor) {
             sum =
-                internal::EmitOfFloats(builder_, loc_, HloOpcode::kDivide, sum, *by, sum.getType());
+                internal::EmitOfFloats(builder_, loc_, HloOpcode::kDivide, sum, by, sum.getType());
           } else {
             const auto type = llvm::cast<mlir::FloatType>(sum.getType());
             const Value nan = mlir::arith::ConstantOp::create(
                 builder_, loc_,
                 builder_.getFloatAttr(type, llvm::APFloat::getNaN(type.getFloatSemantics())));
-            sum = mlir::arith::SelectOp::create(builder_, loc_, IsMinusInfinity(*by), nan, sum);
+            sum = mlir::arith::SelectOp::create(builder_, loc_, IsMinusInfinity(by), nan, sum);
           }
           mlir::memref::StoreOp::create(builder_, loc_, sum, memory, position);
           return absl::OkStatus();
@@ -612,16 +605,12 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitTiles(const HloComputation
                                                             ChooseTiling choose,
                                                             mlir::MLIRContext* context,
                                                             TiledLoops loops) {
-  const absl::StatusOr<FusionView> view = FusionView::OfComputation(computation);
-  if (!view.ok()) return view.status();
-  const absl::StatusOr<TiledComputation> tiled =
-      TiledComputation::Create(view->computation(), context, {}, loops);
-  if (!tiled.ok()) return tiled.status();
-  const absl::StatusOr<Tiling> tiling = choose(*tiled);
-  if (!tiling.ok()) return tiling.status();
-  const absl::StatusOr<TileGraph> graph = tiled->Instantiate(*tiling);
-  if (!graph.ok()) return graph.status();
-  return TileEmitter(computation, *view, *graph, context).Emit();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const FusionView view, FusionView::OfComputation(computation));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const TiledComputation tiled,
+                                TiledComputation::Create(view.computation(), context, {}, loops));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const Tiling tiling, choose(tiled));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const TileGraph graph, tiled.Instantiate(tiling));
+  return TileEmitter(computation, view, graph, context).Emit();
 }
 
 }  // namespace xla_indexing

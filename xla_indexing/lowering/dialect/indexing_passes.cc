@@ -23,6 +23,7 @@
 #include "mlir/IR/Value.h"
 #include "mlir/Pass/Pass.h"
 #include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/lowering/dialect/indexing_dialect.h"
 #include "xla_indexing/lowering/dialect/map_of_values.h"
 #include "xla_indexing/lowering/index/apply_indexing.h"
@@ -121,10 +122,9 @@ class IndexingLowerPass : public mlir::PassWrapper<IndexingLowerPass, mlir::Oper
       return ApplyIndexing(rewriter, op.getLoc(), map, op.getArgs().take_front(map.num_dims()),
                            op.getArgs().drop_front(map.num_dims()));
     }
-    const absl::StatusOr<IndexingMap> of_dims =
-        RuntimesToDimensions(map.ConvertRangeVariablesToDimensions());
-    if (!of_dims.ok()) return of_dims.status();
-    return ApplyIndexing(rewriter, op.getLoc(), *of_dims, op.getArgs(), {}, arithmetic_);
+    XLA_INDEXING_ASSIGN_OR_RETURN(const IndexingMap of_dims,
+                                  RuntimesToDimensions(map.ConvertRangeVariablesToDimensions()));
+    return ApplyIndexing(rewriter, op.getLoc(), of_dims, op.getArgs(), {}, arithmetic_);
   }
 
   absl::StatusOr<MlirValues> Lower(LoopOp op, mlir::IRRewriter& rewriter) const {
@@ -135,32 +135,30 @@ class IndexingLowerPass : public mlir::PassWrapper<IndexingLowerPass, mlir::Oper
                           mlir::ValueRange carried) -> absl::StatusOr<MlirValues> {
       MlirValues symbols(ranges);
       symbols.append(runtimes.begin(), runtimes.end());
-      absl::StatusOr<MlirValues> arguments =
-          ApplyIndexing(rewriter, op.getLoc(), map, dims, symbols);
-      if (!arguments.ok()) return arguments;
-      arguments->insert(arguments->begin(), ranges.begin(), ranges.end());
-      arguments->append(carried.begin(), carried.end());
+      XLA_INDEXING_ASSIGN_OR_RETURN(MlirValues arguments,
+                                    ApplyIndexing(rewriter, op.getLoc(), map, dims, symbols));
+      arguments.insert(arguments.begin(), ranges.begin(), ranges.end());
+      arguments.append(carried.begin(), carried.end());
       mlir::Operation* yield = op.getBody().front().getTerminator();
       MlirValues next(yield->getOperands());
       // The body becomes that of the innermost loop.
       for (auto& value : next) {
         const auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
         if (argument && argument.getOwner() == &op.getBody().front()) {
-          value = (*arguments)[argument.getArgNumber()];
+          value = arguments[argument.getArgNumber()];
         }
       }
       rewriter.eraseOp(yield);
       rewriter.inlineBlockBefore(&op.getBody().front(), rewriter.getInsertionBlock(),
-                                 rewriter.getInsertionPoint(), *arguments);
+                                 rewriter.getInsertionPoint(), arguments);
       return next;
     };
-    const absl::StatusOr<mlir::Value> is_inside = EmitIsInside(op, rewriter);
-    if (!is_inside.ok()) return is_inside.status();
-    if (mlir::matchPattern(*is_inside, mlir::m_One())) {
+    XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Value is_inside, EmitIsInside(op, rewriter));
+    if (mlir::matchPattern(is_inside, mlir::m_One())) {
       return EmitLoopNest(rewriter, op.getLoc(), map, dims, runtimes, op.getInits(), body);
     }
     auto branch = mlir::scf::IfOp::create(rewriter, op.getLoc(), op.getInits().getTypes(),
-                                          *is_inside, /*withElseRegion=*/!op.getInits().empty());
+                                          is_inside, /*withElseRegion=*/!op.getInits().empty());
     const mlir::OpBuilder::InsertionGuard back(rewriter);
     rewriter.setInsertionPointToStart(branch.thenBlock());
     absl::StatusOr<MlirValues> inside =

@@ -15,6 +15,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Value.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/lowering/dialect/indexing_dialect.h"
 #include "xla_indexing/map/common_maps.h"
 #include "xla_indexing/map/expr/replace_variables.h"
@@ -98,8 +99,7 @@ IndexingMap Narrowed(const IndexingMap& map, llvm::ArrayRef<Interval> known) {
 }
 
 absl::StatusOr<MapOfValues> ComposedWithApplies(const IndexingMap& map, mlir::ValueRange values) {
-  const absl::StatusOr<IndexingMap> outer = OfDimensions(map);
-  if (!outer.ok()) return outer.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const IndexingMap outer, OfDimensions(map));
   llvm::MapVector<Value, unsigned> sources;  // and their dimensions
   const auto add = [&](Value value) { sources.insert({value, sources.size()}); };
   for (const Value value : values) {
@@ -129,27 +129,25 @@ absl::StatusOr<MapOfValues> ComposedWithApplies(const IndexingMap& map, mlir::Va
       arguments.push_back(dimension_of(value));
       continue;
     }
-    const absl::StatusOr<IndexingMap> inner = OfDimensions(apply.getMap().getMap());
-    if (!inner.ok()) return inner.status();
+    XLA_INDEXING_ASSIGN_OR_RETURN(const IndexingMap inner, OfDimensions(apply.getMap().getMap()));
     const llvm::SmallVector<AffineExpr, 8> variables =
         llvm::map_to_vector<8>(apply.getArgs(), dimension_of);
-    std::optional<IndexingMap> of_sources = ReplaceVariables(*inner, dims, {}, {}, variables, {});
+    std::optional<IndexingMap> of_sources = ReplaceVariables(inner, dims, {}, {}, variables, {});
     if (!of_sources) return TooLarge();
-    require(inner->dims(), variables);
+    require(inner.dims(), variables);
     constraints.append(of_sources->constraints().begin(), of_sources->constraints().end());
     arguments.push_back(of_sources->results()[mlir::cast<mlir::OpResult>(value).getResultNumber()]);
   }
-  std::optional<IndexingMap> composed = ReplaceVariables(*outer, dims, {}, {}, arguments, {});
+  std::optional<IndexingMap> composed = ReplaceVariables(outer, dims, {}, {}, arguments, {});
   if (!composed) return TooLarge();
-  require(outer->dims(), arguments);
+  require(outer.dims(), arguments);
   for (const Constraint& constraint : constraints) {
     composed->AddConstraint(kPartsFit, constraint.expr, constraint.interval);
   }
   composed->Simplify({.keep_variables = true});
   llvm::SmallVector<int, 8> kept;
-  absl::StatusOr<IndexingMap> smaller = WithoutUnusedDimensions(*composed, &kept);
-  if (!smaller.ok()) return smaller.status();
-  return MapOfValues{*std::move(smaller),
+  XLA_INDEXING_ASSIGN_OR_RETURN(IndexingMap smaller, WithoutUnusedDimensions(*composed, &kept));
+  return MapOfValues{std::move(smaller),
                      llvm::map_to_vector<4>(kept, [&](int dim) { return of_dims[dim]; })};
 }
 

@@ -10,6 +10,7 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/literal.h"
 
@@ -49,15 +50,15 @@ absl::StatusOr<mlir::Type> MlirElementType(ElementType type, mlir::MLIRContext* 
 
 absl::StatusOr<mlir::TypedAttr> MlirElement(const Literal& literal, int64_t position,
                                             mlir::MLIRContext* context) {
-  const absl::StatusOr<mlir::Type> type = MlirElementType(literal.shape().element_type(), context);
-  if (!type.ok()) return type.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type,
+                                MlirElementType(literal.shape().element_type(), context));
   if (literal.IsElided()) return absl::InvalidArgumentError("the values of a constant are elided");
-  const llvm::APInt bits(type->getIntOrFloatBitWidth(), literal.BitsAt(position),
+  const llvm::APInt bits(type.getIntOrFloatBitWidth(), literal.BitsAt(position),
                          /*isSigned=*/false, /*implicitTrunc=*/true);
-  if (const auto float_type = llvm::dyn_cast<mlir::FloatType>(*type)) {
+  if (const auto float_type = llvm::dyn_cast<mlir::FloatType>(type)) {
     return mlir::FloatAttr::get(float_type, llvm::APFloat(float_type.getFloatSemantics(), bits));
   }
-  return mlir::IntegerAttr::get(*type, bits);
+  return mlir::IntegerAttr::get(type, bits);
 }
 
 }  // namespace xla_indexing::internal

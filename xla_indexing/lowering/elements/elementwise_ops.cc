@@ -21,6 +21,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Types.h"
 #include "mlir/IR/Value.h"
+#include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/attribute.h"
@@ -39,6 +40,75 @@ using FloatPredicate = arith::CmpFPredicate;
 
 // Narrower floats are computed with in f32.
 constexpr unsigned kLeastComputed = 16;
+
+template <typename Op>
+Value EmitOne(mlir::OpBuilder& builder, mlir::Location loc, Value a) {
+  return builder.createOrFold<Op>(loc, a);
+}
+struct FloatFunction {
+  HloOpcode opcode;
+  Value (*emit)(mlir::OpBuilder&, mlir::Location, Value);
+};
+constexpr FloatFunction kFloatFunctions[] = {
+    {HloOpcode::kAbs, EmitOne<math::AbsFOp>},
+    {HloOpcode::kAcos, EmitOne<math::AcosOp>},
+    {HloOpcode::kAcosh, EmitOne<math::AcoshOp>},
+    {HloOpcode::kAsin, EmitOne<math::AsinOp>},
+    {HloOpcode::kAsinh, EmitOne<math::AsinhOp>},
+    {HloOpcode::kAtanh, EmitOne<math::AtanhOp>},
+    {HloOpcode::kCbrt, EmitOne<math::CbrtOp>},
+    {HloOpcode::kCeil, EmitOne<math::CeilOp>},
+    {HloOpcode::kCosine, EmitOne<math::CosOp>},
+    {HloOpcode::kCosh, EmitOne<math::CoshOp>},
+    {HloOpcode::kErf, EmitOne<math::ErfOp>},
+    {HloOpcode::kExponential, EmitOne<math::ExpOp>},
+    {HloOpcode::kExponentialMinusOne, EmitOne<math::ExpM1Op>},
+    {HloOpcode::kFloor, EmitOne<math::FloorOp>},
+    {HloOpcode::kLog, EmitOne<math::LogOp>},
+    {HloOpcode::kLogPlusOne, EmitOne<math::Log1pOp>},
+    {HloOpcode::kNegate, EmitOne<arith::NegFOp>},
+    {HloOpcode::kRoundNearestAfz, EmitOne<math::RoundOp>},
+    {HloOpcode::kRoundNearestEven, EmitOne<math::RoundEvenOp>},
+    {HloOpcode::kSine, EmitOne<math::SinOp>},
+    {HloOpcode::kSinh, EmitOne<math::SinhOp>},
+    {HloOpcode::kSqrt, EmitOne<math::SqrtOp>},
+    {HloOpcode::kTan, EmitOne<math::TanOp>},
+    {HloOpcode::kTanh, EmitOne<math::TanhOp>}};
+
+template <typename Op>
+Value EmitTwo(mlir::OpBuilder& builder, mlir::Location loc, Value a, Value b) {
+  return builder.createOrFold<Op>(loc, a, b);
+}
+using BinaryEmitter = Value (*)(mlir::OpBuilder&, mlir::Location, Value, Value);
+// Of each class of element types; null where there is no operation, or not a single one. Preds are numbers
+// modulo 2, where all that is not 0 is true.
+struct BinaryOperation {
+  HloOpcode opcode;
+  BinaryEmitter of_floats = nullptr;
+  BinaryEmitter of_signed = nullptr;
+  BinaryEmitter of_unsigned = nullptr;
+  BinaryEmitter of_preds = nullptr;
+};
+constexpr BinaryEmitter kAndBits = EmitTwo<arith::AndIOp>;
+constexpr BinaryEmitter kOrBits = EmitTwo<arith::OrIOp>;
+constexpr BinaryEmitter kXorBits = EmitTwo<arith::XOrIOp>;
+constexpr BinaryOperation kBinaryOperations[] = {
+    {HloOpcode::kAdd, EmitTwo<arith::AddFOp>, EmitTwo<arith::AddIOp>, EmitTwo<arith::AddIOp>,
+     kOrBits},
+    {HloOpcode::kAnd, nullptr, kAndBits, kAndBits, kAndBits},
+    {HloOpcode::kAtan2, EmitTwo<math::Atan2Op>},
+    {HloOpcode::kDivide, EmitTwo<arith::DivFOp>},
+    {HloOpcode::kMaximum, EmitTwo<arith::MaximumFOp>, EmitTwo<arith::MaxSIOp>,
+     EmitTwo<arith::MaxUIOp>, kOrBits},
+    {HloOpcode::kMinimum, EmitTwo<arith::MinimumFOp>, EmitTwo<arith::MinSIOp>,
+     EmitTwo<arith::MinUIOp>, kAndBits},
+    {HloOpcode::kMultiply, EmitTwo<arith::MulFOp>, EmitTwo<arith::MulIOp>, EmitTwo<arith::MulIOp>,
+     kAndBits},
+    {HloOpcode::kOr, nullptr, kOrBits, kOrBits, kOrBits},
+    {HloOpcode::kPower, EmitTwo<math::PowFOp>},
+    {HloOpcode::kRemainder, EmitTwo<arith::RemFOp>},
+    {HloOpcode::kSubtract, EmitTwo<arith::SubFOp>, EmitTwo<arith::SubIOp>, EmitTwo<arith::SubIOp>},
+    {HloOpcode::kXor, nullptr, kXorBits, kXorBits, kXorBits}};
 
 // Makes operations at one place. Values of the operations of a class are null if it has none of an
 // opcode.
@@ -67,37 +137,30 @@ class ElementEmitter {
   }
 
   Value EmitBinary(HloOpcode opcode, ElementType type, Value a, Value b) {
-    if (IsFloatingPoint(type)) return EmitFloatBinary(opcode, a, b);
-    if (IsPred(type)) return EmitPredBinary(opcode, a, b);
-    switch (opcode) {
-      case HloOpcode::kAdd:
-        return Make<arith::AddIOp>(a, b);
-      case HloOpcode::kAnd:
-        return Make<arith::AndIOp>(a, b);
-      case HloOpcode::kDivide:
-      case HloOpcode::kRemainder:
-        return EmitDivision(opcode == HloOpcode::kDivide, IsSignedIntegral(type), a, b);
-      case HloOpcode::kMaximum:
-        return IsSignedIntegral(type) ? Make<arith::MaxSIOp>(a, b) : Make<arith::MaxUIOp>(a, b);
-      case HloOpcode::kMinimum:
-        return IsSignedIntegral(type) ? Make<arith::MinSIOp>(a, b) : Make<arith::MinUIOp>(a, b);
-      case HloOpcode::kMulhi:
-        return EmitHighProduct(IsSignedIntegral(type), a, b);
-      case HloOpcode::kMultiply:
-        return Make<arith::MulIOp>(a, b);
-      case HloOpcode::kOr:
-        return Make<arith::OrIOp>(a, b);
-      case HloOpcode::kShiftLeft:
-      case HloOpcode::kShiftRightArithmetic:
-      case HloOpcode::kShiftRightLogical:
-        return EmitShift(opcode, a, b);
-      case HloOpcode::kSubtract:
-        return Make<arith::SubIOp>(a, b);
-      case HloOpcode::kXor:
-        return Make<arith::XOrIOp>(a, b);
-      default:
-        return nullptr;
+    if (IsIntegral(type)) {
+      switch (opcode) {
+        case HloOpcode::kDivide:
+        case HloOpcode::kRemainder:
+          return EmitDivision(opcode == HloOpcode::kDivide, IsSignedIntegral(type), a, b);
+        case HloOpcode::kMulhi:
+          return EmitHighProduct(IsSignedIntegral(type), a, b);
+        case HloOpcode::kShiftLeft:
+        case HloOpcode::kShiftRightArithmetic:
+        case HloOpcode::kShiftRightLogical:
+          return EmitShift(opcode, a, b);
+        default:
+          break;
+      }
     }
+    for (const BinaryOperation& row : kBinaryOperations) {
+      if (row.opcode != opcode) continue;
+      const BinaryEmitter emit = IsFloatingPoint(type)    ? row.of_floats
+                                 : IsPred(type)           ? row.of_preds
+                                 : IsSignedIntegral(type) ? row.of_signed
+                                                          : row.of_unsigned;
+      return emit == nullptr ? nullptr : emit(builder_, loc_, a, b);
+    }
+    return nullptr;
   }
 
   // Null for a direction that is not known. In the total order of floats -NaN < -inf < -0 < 0 < NaN.
@@ -264,113 +327,26 @@ class ElementEmitter {
       return Make<arith::TruncFOp>(a.getType(), EmitFloatUnary(opcode, wide));
     }
     switch (opcode) {
-      case HloOpcode::kAbs:
-        return Make<math::AbsFOp>(a);
-      case HloOpcode::kAcos:
-        return Make<math::AcosOp>(a);
-      case HloOpcode::kAcosh:
-        return Make<math::AcoshOp>(a);
-      case HloOpcode::kAsin:
-        return Make<math::AsinOp>(a);
-      case HloOpcode::kAsinh:
-        return Make<math::AsinhOp>(a);
-      case HloOpcode::kAtanh:
-        return Make<math::AtanhOp>(a);
-      case HloOpcode::kCbrt:
-        return Make<math::CbrtOp>(a);
-      case HloOpcode::kCeil:
-        return Make<math::CeilOp>(a);
-      case HloOpcode::kCosine:
-        return Make<math::CosOp>(a);
-      case HloOpcode::kCosh:
-        return Make<math::CoshOp>(a);
-      case HloOpcode::kErf:
-        return Make<math::ErfOp>(a);
-      case HloOpcode::kExponential:
-        return Make<math::ExpOp>(a);
-      case HloOpcode::kExponentialMinusOne:
-        return Make<math::ExpM1Op>(a);
-      case HloOpcode::kFloor:
-        return Make<math::FloorOp>(a);
       case HloOpcode::kIsFinite:
         return Make<arith::CmpFOp>(FloatPredicate::OLT, Make<math::AbsFOp>(a),
                                    Float(a, std::numeric_limits<double>::infinity()));
-      case HloOpcode::kLog:
-        return Make<math::LogOp>(a);
-      case HloOpcode::kLogPlusOne:
-        return Make<math::Log1pOp>(a);
       case HloOpcode::kLogistic:
         return Make<arith::DivFOp>(
             Float(a, 1),
             Make<arith::AddFOp>(Float(a, 1), Make<math::ExpOp>(Make<arith::NegFOp>(a))));
-      case HloOpcode::kNegate:
-        return Make<arith::NegFOp>(a);
-      case HloOpcode::kRoundNearestAfz:
-        return Make<math::RoundOp>(a);
-      case HloOpcode::kRoundNearestEven:
-        return Make<math::RoundEvenOp>(a);
       case HloOpcode::kRsqrt:
         return Make<arith::DivFOp>(Float(a, 1), Make<math::SqrtOp>(a));
       case HloOpcode::kSign:
         // NaN, 0 and -0 are themselves.
         return Make<arith::SelectOp>(Make<arith::CmpFOp>(FloatPredicate::ONE, a, Float(a, 0)),
                                      Make<math::CopySignOp>(Float(a, 1), a), a);
-      case HloOpcode::kSine:
-        return Make<math::SinOp>(a);
-      case HloOpcode::kSinh:
-        return Make<math::SinhOp>(a);
-      case HloOpcode::kSqrt:
-        return Make<math::SqrtOp>(a);
-      case HloOpcode::kTan:
-        return Make<math::TanOp>(a);
-      case HloOpcode::kTanh:
-        return Make<math::TanhOp>(a);
       default:
-        return nullptr;
+        break;
     }
-  }
-
-  Value EmitFloatBinary(HloOpcode opcode, Value a, Value b) {
-    switch (opcode) {
-      case HloOpcode::kAdd:
-        return Make<arith::AddFOp>(a, b);
-      case HloOpcode::kAtan2:
-        return Make<math::Atan2Op>(a, b);
-      case HloOpcode::kDivide:
-        return Make<arith::DivFOp>(a, b);
-      case HloOpcode::kMaximum:
-        return Make<arith::MaximumFOp>(a, b);
-      case HloOpcode::kMinimum:
-        return Make<arith::MinimumFOp>(a, b);
-      case HloOpcode::kMultiply:
-        return Make<arith::MulFOp>(a, b);
-      case HloOpcode::kPower:
-        return Make<math::PowFOp>(a, b);
-      case HloOpcode::kRemainder:
-        return Make<arith::RemFOp>(a, b);
-      case HloOpcode::kSubtract:
-        return Make<arith::SubFOp>(a, b);
-      default:
-        return nullptr;
+    for (const FloatFunction& row : kFloatFunctions) {
+      if (row.opcode == opcode) return row.emit(builder_, loc_, a);
     }
-  }
-
-  // As numbers modulo 2, where all that is not 0 is true.
-  Value EmitPredBinary(HloOpcode opcode, Value a, Value b) {
-    switch (opcode) {
-      case HloOpcode::kAdd:
-      case HloOpcode::kMaximum:
-      case HloOpcode::kOr:
-        return Make<arith::OrIOp>(a, b);
-      case HloOpcode::kAnd:
-      case HloOpcode::kMinimum:
-      case HloOpcode::kMultiply:
-        return Make<arith::AndIOp>(a, b);
-      case HloOpcode::kXor:
-        return Make<arith::XOrIOp>(a, b);
-      default:
-        return nullptr;
-    }
+    return nullptr;
   }
 
   Value EmitIntegerSign(ElementType type, Value a) {
@@ -493,9 +469,8 @@ Value EmitOfFloats(mlir::OpBuilder& builder, mlir::Location loc, HloOpcode opcod
 
 absl::StatusOr<Value> EmitConvert(mlir::OpBuilder& builder, mlir::Location loc, Value value,
                                   ElementType from, ElementType to) {
-  const absl::StatusOr<mlir::Type> type = MlirElementType(to, builder.getContext());
-  if (!type.ok()) return type.status();
-  return ElementEmitter(builder, loc).EmitConverted(value, from, to, *type);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type, MlirElementType(to, builder.getContext()));
+  return ElementEmitter(builder, loc).EmitConverted(value, from, to, type);
 }
 
 Value EmitFloatAs(mlir::OpBuilder& builder, mlir::Location loc, Value value, mlir::Type type) {
@@ -513,17 +488,16 @@ Value EmitBits(mlir::OpBuilder& builder, mlir::Location loc, Value value, Elemen
 absl::StatusOr<Value> EmitFromBits(mlir::OpBuilder& builder, mlir::Location loc, Value bits,
                                    ElementType type) {
   if (IsPred(type)) return EmitConvert(builder, loc, bits, ElementType::kU8, type);
-  const absl::StatusOr<mlir::Type> to = MlirElementType(type, builder.getContext());
-  if (!to.ok()) return to.status();
-  return builder.createOrFold<arith::BitcastOp>(loc, *to, bits);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type to, MlirElementType(type, builder.getContext()));
+  return builder.createOrFold<arith::BitcastOp>(loc, to, bits);
 }
 
 absl::StatusOr<Value> EmitElementwise(mlir::OpBuilder& builder, mlir::Location loc,
                                       const HloInstruction& instruction, mlir::ValueRange given) {
   ElementEmitter emitter(builder, loc);
   const ElementType type = instruction.shape().element_type();
-  const absl::StatusOr<mlir::Type> result = MlirElementType(type, builder.getContext());
-  if (!result.ok()) return result.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type result,
+                                MlirElementType(type, builder.getContext()));
   llvm::SmallVector<Value, 4> operands(given);
   const auto widen = [&](mlir::Type wide) {
     for (Value& operand : operands) operand = EmitFloatAs(builder, loc, operand, wide);
@@ -540,13 +514,14 @@ absl::StatusOr<Value> EmitElementwise(mlir::OpBuilder& builder, mlir::Location l
     case HloOpcode::kConvert:
       return EmitConvert(builder, loc, operands[0], from(0), type);
     case HloOpcode::kMap: {
-      const auto values = EmitScalarComputation(builder, loc, *instruction.to_apply(), operands);
-      if (!values.ok()) return values.status();
-      value = values->front();
+      XLA_INDEXING_ASSIGN_OR_RETURN(
+          const auto values,
+          EmitScalarComputation(builder, loc, *instruction.to_apply(), operands));
+      value = values.front();
       break;
     }
     case HloOpcode::kSelect:
-      widen(*result);
+      widen(result);
       value = emitter.Make<arith::SelectOp>(operands[0], operands[1], operands[2]);
       break;
     case HloOpcode::kCompare:
@@ -558,14 +533,14 @@ absl::StatusOr<Value> EmitElementwise(mlir::OpBuilder& builder, mlir::Location l
       value = emitter.EmitUnary(instruction.opcode(), from(0), operands[0]);
       break;
     case HloOpcode::kReducePrecision:
-      widen(*result);
+      widen(result);
       value = emitter.EmitReducePrecision(
           operands[0], instruction.GetInteger(AttributeKey::kExponentBits).value_or(0),
           instruction.GetInteger(AttributeKey::kMantissaBits).value_or(-1));
       break;
     default: {
       llvm::SmallVector<mlir::Type, 4> types(mlir::TypeRange{given});
-      types.push_back(*result);
+      types.push_back(result);
       widen(emitter.FloatFor(types));
       if (instruction.opcode() == HloOpcode::kClamp) {
         value = emitter.EmitClamp(type, operands[0], operands[1], operands[2]);
@@ -577,7 +552,7 @@ absl::StatusOr<Value> EmitElementwise(mlir::OpBuilder& builder, mlir::Location l
     }
   }
   if (!value) return NotLowered(instruction);
-  return EmitFloatAs(builder, loc, value, *result);
+  return EmitFloatAs(builder, loc, value, result);
 }
 
 absl::StatusOr<llvm::SmallVector<Value, 4>> EmitMultiplyAdd(mlir::OpBuilder& builder,
@@ -585,17 +560,17 @@ absl::StatusOr<llvm::SmallVector<Value, 4>> EmitMultiplyAdd(mlir::OpBuilder& bui
                                                             const HloInstruction& product,
                                                             mlir::ValueRange arguments) {
   const ElementType type = product.shape().element_type();
-  const absl::StatusOr<mlir::Type> result = MlirElementType(type, builder.getContext());
-  if (!result.ok()) return result.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type result,
+                                MlirElementType(type, builder.getContext()));
   llvm::SmallVector<Value, 2> factors;
   for (const int i : {0, 1}) {
-    const absl::StatusOr<Value> factor = EmitConvert(
-        builder, loc, arguments[1 + i], product.operand(i)->shape().element_type(), type);
-    if (!factor.ok()) return factor.status();
-    factors.push_back(*factor);
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value factor,
+                                  EmitConvert(builder, loc, arguments[1 + i],
+                                              product.operand(i)->shape().element_type(), type));
+    factors.push_back(factor);
   }
   const auto combine = [&](HloOpcode opcode, Value a, Value b) {
-    if (IsFloatingPoint(type)) return EmitOfFloats(builder, loc, opcode, a, b, *result);
+    if (IsFloatingPoint(type)) return EmitOfFloats(builder, loc, opcode, a, b, result);
     return ElementEmitter(builder, loc).EmitBinary(opcode, type, a, b);
   };
   const Value multiplied = combine(HloOpcode::kMultiply, factors[0], factors[1]);
@@ -622,29 +597,29 @@ absl::StatusOr<llvm::SmallVector<Value, 4>> EmitScalarComputation(mlir::OpBuilde
     if (is_tuple) {
       result = operands;
     } else if (instruction->opcode() == HloOpcode::kParameter) {
-      const auto type = MlirElementType(instruction->shape().element_type(), builder.getContext());
-      if (!type.ok()) return type.status();
-      result.push_back(
-          EmitFloatAs(builder, loc, arguments[instruction->parameter_number()], *type));
+      XLA_INDEXING_ASSIGN_OR_RETURN(
+          const auto type,
+          MlirElementType(instruction->shape().element_type(), builder.getContext()));
+      result.push_back(EmitFloatAs(builder, loc, arguments[instruction->parameter_number()], type));
     } else if (instruction->opcode() == HloOpcode::kGetTupleElement) {
       const Shape& tuple = instruction->operand(0)->shape();
       result.push_back(operands[tuple.FirstLeafOfElement(instruction->tuple_index())]);
     } else if (instruction->opcode() == HloOpcode::kConstant) {
-      const auto element = MlirElement(*instruction->literal(), 0, builder.getContext());
-      if (!element.ok()) return element.status();
-      result.push_back(arith::ConstantOp::create(builder, loc, *element));
+      XLA_INDEXING_ASSIGN_OR_RETURN(const auto element,
+                                    MlirElement(*instruction->literal(), 0, builder.getContext()));
+      result.push_back(arith::ConstantOp::create(builder, loc, element));
     } else if (const HloComputation* called = instruction->inlined_computation()) {
       if (depth >= kMaxCalls) return NotLowered(*instruction);
-      auto inlined = EmitScalarComputation(builder, loc, *called, operands, depth + 1);
-      if (!inlined.ok()) return inlined.status();
-      result = *std::move(inlined);
+      XLA_INDEXING_ASSIGN_OR_RETURN(
+          auto inlined, EmitScalarComputation(builder, loc, *called, operands, depth + 1));
+      result = std::move(inlined);
     } else if (instruction->opcode() == HloOpcode::kCopy ||
                instruction->opcode() == HloOpcode::kReshape) {
       result = operands;
     } else {
-      const absl::StatusOr<Value> value = EmitElementwise(builder, loc, *instruction, operands);
-      if (!value.ok()) return value.status();
-      result.push_back(*value);
+      XLA_INDEXING_ASSIGN_OR_RETURN(const Value value,
+                                    EmitElementwise(builder, loc, *instruction, operands));
+      result.push_back(value);
     }
   }
   return values[computation.root_instruction()];

@@ -23,6 +23,7 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
@@ -93,10 +94,26 @@ absl::Status NoExactMap(const HloInstruction& instruction, int64_t operand) {
                                                operand, " that it reads are not known exactly"));
 }
 
-// A map without symbols, with other results or none.
-IndexingMap WithResults(const IndexingMap& map, llvm::ArrayRef<AffineExpr> results = {}) {
-  return IndexingMap(kPartsFit, mlir::AffineMap::get(map.num_dims(), 0, results, map.context()),
-                     Variables(map.dims()), {}, {}, Constraints(map.constraints()));
+// A map without symbols.
+IndexingMap MapOf(Variables dims, llvm::ArrayRef<AffineExpr> results, Constraints constraints,
+                  mlir::MLIRContext* context) {
+  const auto affine_map = mlir::AffineMap::get(dims.size(), 0, results, context);
+  return IndexingMap(kPartsFit, affine_map, std::move(dims), {}, {}, std::move(constraints));
+}
+
+// What is known of the first dimensions of a map alone, and the constraints that speak of others.
+std::pair<IndexingMap, Constraints> SplitDomain(const IndexingMap& map, int num_dims) {
+  Constraints first;
+  Constraints others;
+  for (const Constraint& constraint : map.constraints()) {
+    bool is_of_others = false;
+    for (int i = num_dims; i < map.num_dims(); ++i) {
+      is_of_others |= constraint.expr.isFunctionOfDim(i);
+    }
+    (is_of_others ? others : first).push_back(constraint);
+  }
+  return {MapOf(Variables(map.dims().take_front(num_dims)), {}, std::move(first), map.context()),
+          std::move(others)};
 }
 
 // What is known where all of these maps, over the same dimensions, are read: of which the last
@@ -117,25 +134,12 @@ absl::StatusOr<StepLoops> LoopsOf(llvm::ArrayRef<IndexingMap> reads, int num_ste
     }
   }
   const int num_around = all.num_dims() - num_steps;
-  Constraints around;
-  Constraints of_loops;
-  for (const Constraint& constraint : all.constraints()) {
-    bool is_of_loops = false;
-    for (int i = num_around; i < all.num_dims(); ++i) {
-      is_of_loops |= constraint.expr.isFunctionOfDim(i);
-    }
-    (is_of_loops ? of_loops : around).push_back(constraint);
-  }
-  mlir::MLIRContext* context = all.context();
-  IndexingMap outside(kPartsFit, mlir::AffineMap::get(num_around, 0, context),
-                      Variables(all.dims().take_front(num_around)), {}, {}, std::move(around));
-  const IndexingMap inside(kPartsFit, mlir::AffineMap::get(all.num_dims(), 0, context),
-                           Variables(all.dims()), {}, {}, std::move(of_loops));
+  auto [around, of_loops] = SplitDomain(all, num_around);
   llvm::SmallVector<int, 4> steps(num_steps);
   std::iota(steps.begin(), steps.end(), num_around);
-  absl::StatusOr<IndexingMap> loops = DimensionsToRanges(inside, steps);
-  if (!loops.ok()) return loops.status();
-  return StepLoops{std::move(outside), *std::move(loops)};
+  const IndexingMap inside = MapOf(Variables(all.dims()), {}, std::move(of_loops), all.context());
+  XLA_INDEXING_ASSIGN_OR_RETURN(IndexingMap loops, DimensionsToRanges(inside, steps));
+  return StepLoops{std::move(around), std::move(loops)};
 }
 
 // Where a place is in a tile.
@@ -181,9 +185,8 @@ absl::StatusOr<PlaceInTile> FindInTile(const TileInMemory& tile, const ElementPl
     filled.push_back({rest, Interval::Point(0)});
     filled.push_back({element, tile.bounds[d]});
   }
-  const int num_dims = static_cast<int>(dims.size());
-  IndexingMap map(kPartsFit, mlir::AffineMap::get(num_dims, 0, positions, context), std::move(dims),
-                  {}, {}, Constraints(place.map.constraints()));
+  IndexingMap map =
+      MapOf(std::move(dims), positions, Constraints(place.map.constraints()), context);
   return PlaceInTile{{std::move(map), std::move(values)}, std::move(box), std::move(filled)};
 }
 
@@ -199,13 +202,14 @@ absl::StatusOr<InstructionIndexing> ElementReader::MapsOf(const HloInstruction& 
                        OptionsOfEmitter());
 }
 
+absl::StatusOr<mlir::Type> ElementReader::TypeOf(const ArrayValue& array) const {
+  return MlirElementType(array.shape().element_type(), builder_.getContext());
+}
+
 absl::StatusOr<Value> ElementReader::Read(ArrayValue array, const ElementPlace& place) {
-  const absl::StatusOr<mlir::Type> type =
-      MlirElementType(array.shape().element_type(), builder_.getContext());
-  if (!type.ok()) return type.status();
-  const absl::StatusOr<Value> value = ReadComputed(ComputedBy(array), place);
-  if (!value.ok()) return value;
-  return EmitFloatAs(builder_, loc_, *value, *type);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type, TypeOf(array));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const Value value, ReadComputed(ComputedBy(array), place));
+  return EmitFloatAs(builder_, loc_, value, type);
 }
 
 absl::StatusOr<Value> ElementReader::ReadComputed(ArrayValue array, const ElementPlace& place) {
@@ -221,10 +225,9 @@ absl::StatusOr<Value> ElementReader::ReadComputed(ArrayValue array, const Elemen
     }
     return Compute(*array.instruction, place);
   }
-  const absl::StatusOr<MlirValues> address =
-      ApplyIndexing(builder_, loc_, place.map, place.values, {});
-  if (!address.ok()) return address.status();
-  return mlir::memref::LoadOp::create(builder_, loc_, memory, *address).getResult();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues address,
+                                ApplyIndexing(builder_, loc_, place.map, place.values, {}));
+  return mlir::memref::LoadOp::create(builder_, loc_, memory, address).getResult();
 }
 
 absl::StatusOr<Value> ElementReader::Compute(const HloInstruction& instruction,
@@ -245,25 +248,22 @@ absl::StatusOr<Value> ElementReader::Compute(const HloInstruction& instruction,
   if (!IsLoweredElementwise(instruction)) return NotLoweredInstruction(instruction);
   MlirValues operands;
   for (int64_t i = 0; i < instruction.operand_count(); ++i) {
-    const absl::StatusOr<Value> operand = ReadOperand(instruction, i, place);
-    if (!operand.ok()) return operand.status();
-    operands.push_back(*operand);
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value operand, ReadOperand(instruction, i, place));
+    operands.push_back(operand);
   }
   return EmitElementwise(builder_, loc_, instruction, operands);
 }
 
 absl::StatusOr<Value> ElementReader::ReadOperand(const HloInstruction& instruction, int64_t operand,
                                                  const ElementPlace& place) {
-  const absl::StatusOr<InstructionIndexing> entries = MapsOf(instruction);
-  if (!entries.ok()) return entries.status();
-  const OperandIndexingSet* maps = FindMaps(*entries, operand);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const InstructionIndexing entries, MapsOf(instruction));
+  const OperandIndexingSet* maps = FindMaps(entries, operand);
   if (maps == nullptr || maps->size() != 1 || !maps->begin()->IsExact()) {
     return NoExactMap(instruction, operand);
   }
   IndexingMap known = place.map;
-  const absl::StatusOr<ElementPlace> read = Follow(*maps->begin(), place, &known);
-  if (!read.ok()) return read.status();
-  return Read({instruction.operand(operand), 0}, *read);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const ElementPlace read, Follow(*maps->begin(), place, &known));
+  return Read({instruction.operand(operand), 0}, read);
 }
 
 absl::StatusOr<Value> ElementReader::ReadScalar(const HloInstruction& scalar) {
@@ -272,9 +272,8 @@ absl::StatusOr<Value> ElementReader::ReadScalar(const HloInstruction& scalar) {
 
 absl::StatusOr<Value> ElementReader::ReadMoved(const HloInstruction& instruction,
                                                const ElementPlace& place) {
-  const absl::StatusOr<Value> value = ReadOperand(instruction, 0, place);
-  if (!value.ok()) return value.status();
-  return EmitMoved(instruction, *value, instruction.operand(0)->shape().element_type());
+  XLA_INDEXING_ASSIGN_OR_RETURN(const Value value, ReadOperand(instruction, 0, place));
+  return EmitMoved(instruction, value, instruction.operand(0)->shape().element_type());
 }
 
 // Narrow elements are the bits of a wide one, the lowest first.
@@ -289,15 +288,14 @@ absl::StatusOr<Value> ElementReader::ReadBits(const HloInstruction& instruction,
   };
   Value bits;
   if (from_width >= width) {
-    const absl::StatusOr<Value> wide = ReadOperand(instruction, 0, place);
-    if (!wide.ok()) return wide;
-    bits = EmitBits(builder_, loc_, *wide, from);
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value wide, ReadOperand(instruction, 0, place));
+    bits = EmitBits(builder_, loc_, wide, from);
   }
   if (from_width > width) {
-    const absl::StatusOr<Value> part = ReadIndexOf(place, place.map.num_results() - 1);
-    if (!part.ok()) return part;
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value part,
+                                  ReadIndexOf(place, place.map.num_results() - 1));
     const mlir::Type type = bits.getType();
-    const Value number = builder_.createOrFold<arith::IndexCastOp>(loc_, type, *part);
+    const Value number = builder_.createOrFold<arith::IndexCastOp>(loc_, type, part);
     const Value shift = builder_.createOrFold<arith::MulIOp>(loc_, number, constant(type, width));
     bits = builder_.createOrFold<arith::TruncIOp>(
         loc_, bits_type, builder_.createOrFold<arith::ShRUIOp>(loc_, bits, shift));
@@ -305,11 +303,12 @@ absl::StatusOr<Value> ElementReader::ReadBits(const HloInstruction& instruction,
   for (int low = 0; low < width && from_width < width; low += from_width) {
     llvm::SmallVector<AffineExpr, 8> element(place.map.results());
     element.push_back(Constant(low / from_width, builder_.getContext()));
-    const absl::StatusOr<Value> narrow =
-        Read({instruction.operand(0), 0}, {WithResults(place.map, element), place.values});
-    if (!narrow.ok()) return narrow;
+    IndexingMap map = MapOf(Variables(place.map.dims()), element,
+                            Constraints(place.map.constraints()), place.map.context());
+    XLA_INDEXING_ASSIGN_OR_RETURN(
+        const Value narrow, Read({instruction.operand(0), 0}, {std::move(map), place.values}));
     const Value extended = builder_.createOrFold<arith::ExtUIOp>(
-        loc_, bits_type, EmitBits(builder_, loc_, *narrow, from));
+        loc_, bits_type, EmitBits(builder_, loc_, narrow, from));
     const Value shifted =
         builder_.createOrFold<arith::ShLIOp>(loc_, extended, constant(bits_type, low));
     bits = bits ? builder_.createOrFold<arith::OrIOp>(loc_, bits, shifted) : shifted;
@@ -332,11 +331,8 @@ absl::StatusOr<Value> ElementReader::EmitMoved(const HloInstruction& instruction
 // it where the element is one of another operand. Those of a concatenation cover all of it.
 absl::StatusOr<Value> ElementReader::ReadOneOf(const HloInstruction& instruction,
                                                const ElementPlace& place) {
-  const absl::StatusOr<InstructionIndexing> entries = MapsOf(instruction);
-  if (!entries.ok()) return entries.status();
-  const absl::StatusOr<mlir::Type> type =
-      MlirElementType(instruction.shape().element_type(), builder_.getContext());
-  if (!type.ok()) return type.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const InstructionIndexing entries, MapsOf(instruction));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type, TypeOf({&instruction, 0}));
   int64_t first = 0;
   int64_t last = instruction.operand_count();
   absl::StatusOr<Value> value;
@@ -348,25 +344,23 @@ absl::StatusOr<Value> ElementReader::ReadOneOf(const HloInstruction& instruction
     first = 1;
     last = 2;
   } else {
-    value = arith::ConstantOp::create(builder_, loc_, builder_.getZeroAttr(*type)).getResult();
+    value = arith::ConstantOp::create(builder_, loc_, builder_.getZeroAttr(type)).getResult();
   }
-  if (value.ok()) value = EmitFloatAs(builder_, loc_, *value, *type);
+  if (value.ok()) value = EmitFloatAs(builder_, loc_, *value, type);
   for (int64_t operand = first; value.ok() && operand < last; ++operand) {
-    const OperandIndexingSet* maps = FindMaps(*entries, operand);
+    const OperandIndexingSet* maps = FindMaps(entries, operand);
     if (maps == nullptr) continue;
     for (const OperandIndexing& indexing : *maps) {
       if (!indexing.IsExact()) return NoExactMap(instruction, operand);
       IndexingMap known = place.map;
-      const absl::StatusOr<ElementPlace> read = Follow(indexing, place, &known);
-      if (!read.ok()) return read.status();
-      const absl::StatusOr<Value> holds =
-          CheckDomain(builder_, loc_, read->map, read->values, {}, &known);
-      if (!holds.ok()) return holds.status();
+      XLA_INDEXING_ASSIGN_OR_RETURN(const ElementPlace read, Follow(indexing, place, &known));
+      XLA_INDEXING_ASSIGN_OR_RETURN(const Value holds,
+                                    CheckDomain(builder_, loc_, read.map, read.values, {}, &known));
       const absl::StatusOr<MlirValues> replaced =
-          EmitIf(*holds, *value, [&]() -> absl::StatusOr<MlirValues> {
-            const absl::StatusOr<Value> element = Read({instruction.operand(operand), 0}, *read);
-            if (!element.ok()) return element.status();
-            return MlirValues({EmitFloatAs(builder_, loc_, *element, *type)});
+          EmitIf(holds, *value, [&]() -> absl::StatusOr<MlirValues> {
+            XLA_INDEXING_ASSIGN_OR_RETURN(const Value element,
+                                          Read({instruction.operand(operand), 0}, read));
+            return MlirValues({EmitFloatAs(builder_, loc_, element, type)});
           });
       if (!replaced.ok()) return replaced.status();
       value = replaced->front();
@@ -393,42 +387,39 @@ absl::StatusOr<MlirValues> ElementReader::EmitIf(
 
 absl::StatusOr<Value> ElementReader::ReadConstant(const HloInstruction& constant) {
   if (!IsOneNumber(constant)) return NotLoweredInstruction(constant);
-  const auto element = MlirElement(*constant.literal(), 0, builder_.getContext());
-  if (!element.ok()) return element.status();
-  return arith::ConstantOp::create(builder_, loc_, *element).getResult();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto element,
+                                MlirElement(*constant.literal(), 0, builder_.getContext()));
+  return arith::ConstantOp::create(builder_, loc_, element).getResult();
 }
 
 absl::StatusOr<Value> ElementReader::ReadIota(const HloInstruction& iota,
                                               const ElementPlace& place) {
-  const absl::StatusOr<Value> index = ReadIndexOf(place, static_cast<int>(iota.iota_dimension()));
-  if (!index.ok()) return index;
+  XLA_INDEXING_ASSIGN_OR_RETURN(const Value index,
+                                ReadIndexOf(place, static_cast<int>(iota.iota_dimension())));
   const Value number =
-      builder_.createOrFold<arith::IndexCastOp>(loc_, builder_.getI64Type(), *index);
+      builder_.createOrFold<arith::IndexCastOp>(loc_, builder_.getI64Type(), index);
   return EmitConvert(builder_, loc_, number, ElementType::kS64, iota.shape().element_type());
 }
 
 absl::StatusOr<Value> ElementReader::ReadIndexOf(const ElementPlace& place, int dimension) {
-  const absl::StatusOr<IndexingMap> index = SelectResults(place.map, {dimension});
-  if (!index.ok()) return index.status();
-  const auto values = ApplyIndexing(builder_, loc_, *index, place.values, {});
-  if (!values.ok()) return values.status();
-  return values->front();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const IndexingMap index, SelectResults(place.map, {dimension}));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto values,
+                                ApplyIndexing(builder_, loc_, index, place.values, {}));
+  return values.front();
 }
 
 absl::StatusOr<Value> ElementReader::ReadBinding(const OperandIndexing& indexing, int runtime,
                                                  const ElementPlace& place) {
   const RuntimeVarIndexing& binding = indexing.bindings()[runtime];
-  const absl::StatusOr<IndexingMap> element =
-      ComposeIndexingMaps(place.map, indexing.ElementMap(runtime));
-  if (!element.ok()) return element.status();
-  if (element->num_symbols() > 0) return NotLoweredInstruction(*binding.instruction);
-  return ReadIndex({binding.instruction, binding.leaf}, {*element, place.values}, binding.value);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const IndexingMap element,
+                                ComposeIndexingMaps(place.map, indexing.ElementMap(runtime)));
+  if (element.num_symbols() > 0) return NotLoweredInstruction(*binding.instruction);
+  return ReadIndex({binding.instruction, binding.leaf}, {element, place.values}, binding.value);
 }
 
 absl::StatusOr<Value> ElementReader::ReadIndex(ArrayValue array, const ElementPlace& place,
                                                const ValueFunction& function) {
-  const absl::StatusOr<Value> read = Read(array, place);
-  if (!read.ok()) return read.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const Value read, Read(array, place));
   const ElementType type = array.shape().element_type();
   const bool is_unsigned = IsUnsignedIntegral(type);
   const bool is_clamped = function.kind() == ValueFunction::Kind::kClamp;
@@ -436,9 +427,9 @@ absl::StatusOr<Value> ElementReader::ReadIndex(ArrayValue array, const ElementPl
     return NotLoweredInstruction(*array.instruction);
   }
   // Clamped as numbers of 64 bits: those of u64 that exceed them are greater than any index.
-  const absl::StatusOr<Value> wide =
-      EmitConvert(builder_, loc_, *read, type, is_unsigned ? ElementType::kU64 : ElementType::kS64);
-  if (!wide.ok()) return wide.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(
+      const Value wide,
+      EmitConvert(builder_, loc_, read, type, is_unsigned ? ElementType::kU64 : ElementType::kS64));
   const auto constant = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(builder_, loc_, builder_.getI64IntegerAttr(value));
   };
@@ -446,9 +437,9 @@ absl::StatusOr<Value> ElementReader::ReadIndex(ArrayValue array, const ElementPl
   const Value high = constant(is_clamped ? function.upper() : kInt64Max);
   const Value clamped =
       is_unsigned ? builder_.createOrFold<arith::MinUIOp>(
-                        loc_, builder_.createOrFold<arith::MaxUIOp>(loc_, *wide, low), high)
+                        loc_, builder_.createOrFold<arith::MaxUIOp>(loc_, wide, low), high)
                   : builder_.createOrFold<arith::MinSIOp>(
-                        loc_, builder_.createOrFold<arith::MaxSIOp>(loc_, *wide, low), high);
+                        loc_, builder_.createOrFold<arith::MaxSIOp>(loc_, wide, low), high);
   return builder_.createOrFold<arith::IndexCastOp>(loc_, builder_.getIndexType(), clamped);
 }
 
@@ -459,9 +450,8 @@ absl::StatusOr<ElementPlace> ElementReader::Follow(const OperandIndexing& indexi
   MlirValues values = place.values;
   Variables dims(known->dims());
   for (int i = 0; i < indexing.map().num_runtimes(); ++i) {
-    const absl::StatusOr<Value> index = ReadBinding(indexing, i, place);
-    if (!index.ok()) return index.status();
-    values.push_back(*index);
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value index, ReadBinding(indexing, i, place));
+    values.push_back(index);
     dims.push_back({indexing.bindings()[i].ValueRange(), {}});
   }
   composed = RuntimesToDimensions(*composed);
@@ -471,34 +461,29 @@ absl::StatusOr<ElementPlace> ElementReader::Follow(const OperandIndexing& indexi
     return absl::UnimplementedError(
         absl::StrCat("several elements are read at once: ", composed->ToString()));
   }
-  const size_t num_dims = dims.size();
   *known =
-      IndexingMap(kPartsFit, mlir::AffineMap::get(num_dims, 0, known->results(), known->context()),
-                  std::move(dims), {}, {}, Constraints(known->constraints()));
+      MapOf(std::move(dims), known->results(), Constraints(known->constraints()), known->context());
   return ElementPlace{*std::move(composed), std::move(values)};
 }
 
 absl::StatusOr<MlirValues> ElementReader::ReadInits(const HloInstruction& instruction) {
   MlirValues inits;
   for (int64_t i = 0; i < instruction.shape().LeafCount(); ++i) {
-    const absl::StatusOr<mlir::Type> type =
-        MlirElementType(instruction.shape().Leaf(i).element_type(), builder_.getContext());
-    if (!type.ok()) return type.status();
+    XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type, TypeOf({&instruction, i}));
     if (IsProduct(instruction)) {
-      inits.push_back(arith::ConstantOp::create(builder_, loc_, builder_.getZeroAttr(*type)));
+      inits.push_back(arith::ConstantOp::create(builder_, loc_, builder_.getZeroAttr(type)));
       continue;
     }
-    const auto init = ReadScalar(*instruction.operand(instruction.operand_count() / 2 + i));
-    if (!init.ok()) return init.status();
-    inits.push_back(EmitFloatAs(builder_, loc_, *init, *type));
+    XLA_INDEXING_ASSIGN_OR_RETURN(
+        const auto init, ReadScalar(*instruction.operand(instruction.operand_count() / 2 + i)));
+    inits.push_back(EmitFloatAs(builder_, loc_, init, type));
   }
   return inits;
 }
 
 absl::StatusOr<MlirValues> ElementReader::ReadSum(const HloInstruction& instruction,
                                                   const ElementPlace& place) {
-  const absl::StatusOr<MlirValues> inits = ReadInits(instruction);
-  if (!inits.ok()) return inits.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues inits, ReadInits(instruction));
   // All steps, after what the place has values of.
   const llvm::SmallVector<int64_t, 2> sizes = ContractionLoops(instruction);
   Variables dims(place.map.dims());
@@ -507,11 +492,10 @@ absl::StatusOr<MlirValues> ElementReader::ReadSum(const HloInstruction& instruct
     points.push_back(mlir::getAffineDimExpr(dims.size(), builder_.getContext()));
     dims.push_back({Interval::OfSize(size), {}});
   }
-  const int num_dims = static_cast<int>(dims.size());
-  IndexingMap steps(kPartsFit, mlir::AffineMap::get(num_dims, 0, points, builder_.getContext()),
-                    std::move(dims), {}, {}, Constraints(place.map.constraints()));
+  IndexingMap steps =
+      MapOf(std::move(dims), points, Constraints(place.map.constraints()), builder_.getContext());
   return AddSteps(instruction, {{std::move(steps), place.values}, static_cast<int>(sizes.size())},
-                  *inits);
+                  inits);
 }
 
 absl::StatusOr<MlirValues> ElementReader::AddSteps(const HloInstruction& instruction,
@@ -522,26 +506,24 @@ absl::StatusOr<MlirValues> ElementReader::AddSteps(const HloInstruction& instruc
   const int64_t arrays = is_product ? 2 : instruction.operand_count() / 2;
   const IndexingMap& points = steps.place.map;
   if (points.IsKnownEmpty()) return sums;
-  const absl::StatusOr<InstructionIndexing> entries = MapsOf(instruction);
-  if (!entries.ok()) return entries.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const InstructionIndexing entries, MapsOf(instruction));
   const InstructionIndexing of_steps =
-      ContractionSteps(instruction, *entries, builder_.getContext(), OptionsOfEmitter());
+      ContractionSteps(instruction, entries, builder_.getContext(), OptionsOfEmitter());
   std::vector<IndexingMap> reads;
   for (int64_t operand = 0; operand < arrays; ++operand) {
     const OperandIndexingSet* maps = FindMaps(of_steps, operand);
     // Where no step reads anything, as of windows on padding alone, the sum is what it begins with.
     if (maps == nullptr) return sums;
     if (maps->size() != 1) return absl::InternalError("no steps");
-    absl::StatusOr<IndexingMap> read = ComposeIndexingMaps(points, maps->begin()->map());
-    if (!read.ok()) return read.status();
-    read->Simplify();
-    if (read->num_symbols() > 0) return NotLoweredInstruction(instruction);
-    if (read->IsKnownEmpty()) return sums;
-    reads.push_back(*std::move(read));
+    XLA_INDEXING_ASSIGN_OR_RETURN(IndexingMap read,
+                                  ComposeIndexingMaps(points, maps->begin()->map()));
+    read.Simplify();
+    if (read.num_symbols() > 0) return NotLoweredInstruction(instruction);
+    if (read.IsKnownEmpty()) return sums;
+    reads.push_back(std::move(read));
   }
-  const absl::StatusOr<StepLoops> nest = LoopsOf(reads, steps.num_steps);
-  if (!nest.ok()) return nest.status();
-  if (nest->loops.IsKnownEmpty()) return sums;
+  XLA_INDEXING_ASSIGN_OR_RETURN(const StepLoops nest, LoopsOf(reads, steps.num_steps));
+  if (nest.loops.IsKnownEmpty()) return sums;
 
   const MlirValues& around = steps.place.values;
   const auto body = [&](mlir::ValueRange ranges,
@@ -550,39 +532,26 @@ absl::StatusOr<MlirValues> ElementReader::AddSteps(const HloInstruction& instruc
     MlirValues values = around;
     values.append(ranges.begin(), ranges.end());
     for (int64_t operand = 0; operand < arrays; ++operand) {
-      const absl::StatusOr<Value> element =
-          Read({instruction.operand(operand), 0}, {reads[operand], values});
-      if (!element.ok()) return element.status();
-      arguments.push_back(*element);
+      XLA_INDEXING_ASSIGN_OR_RETURN(
+          const Value element, Read({instruction.operand(operand), 0}, {reads[operand], values}));
+      arguments.push_back(element);
     }
     if (is_product) return EmitMultiplyAdd(builder_, loc_, instruction, arguments);
     return Combine(*instruction.to_apply(), arguments);
   };
   // Elements of the result outside of the loops' domain read nothing.
-  const int num_around = static_cast<int>(around.size());
-  Constraints constraints;
-  for (const Constraint& constraint : points.constraints()) {
-    bool is_around = true;
-    for (int i = num_around; i < points.num_dims(); ++i) {
-      is_around &= !constraint.expr.isFunctionOfDim(i);
-    }
-    if (is_around) constraints.push_back(constraint);
-  }
-  const IndexingMap known(kPartsFit, mlir::AffineMap::get(num_around, 0, builder_.getContext()),
-                          Variables(points.dims().take_front(num_around)), {}, {},
-                          std::move(constraints));
-  const absl::StatusOr<Value> holds = CheckDomain(builder_, loc_, nest->around, around, {}, &known);
-  if (!holds.ok()) return holds.status();
-  return EmitIf(*holds, sums,
-                [&] { return EmitLoopNest(builder_, loc_, nest->loops, around, {}, sums, body); });
+  const IndexingMap known = SplitDomain(points, static_cast<int>(around.size())).first;
+  XLA_INDEXING_ASSIGN_OR_RETURN(const Value holds,
+                                CheckDomain(builder_, loc_, nest.around, around, {}, &known));
+  return EmitIf(holds, sums,
+                [&] { return EmitLoopNest(builder_, loc_, nest.loops, around, {}, sums, body); });
 }
 
 absl::StatusOr<MlirValues> ElementReader::Combine(const HloComputation& computation,
                                                   const MlirValues& arguments) {
-  absl::StatusOr<MlirValues> results =
-      EmitScalarComputation(builder_, loc_, computation, arguments);
-  if (!results.ok()) return results;
-  for (const auto [result, argument] : llvm::zip(*results, arguments)) {
+  XLA_INDEXING_ASSIGN_OR_RETURN(MlirValues results,
+                                EmitScalarComputation(builder_, loc_, computation, arguments));
+  for (const auto [result, argument] : llvm::zip(results, arguments)) {
     result = EmitFloatAs(builder_, loc_, result, argument.getType());
   }
   return results;
@@ -600,32 +569,28 @@ absl::Status ElementReader::EmitUpdate(const HloInstruction& scatter, const Elem
   const OperandIndexing target = builder.Build(windows.ArrayElement(origin, offsets, &builder));
   if (!target.IsExact()) return NoExactMap(scatter, count + 1);
   IndexingMap known = update.map;
-  const absl::StatusOr<ElementPlace> combined = Follow(target, update, &known);
-  if (!combined.ok()) return combined.status();
-  const absl::StatusOr<Value> holds =
-      CheckDomain(builder_, loc_, combined->map, combined->values, {}, &known);
-  if (!holds.ok()) return holds.status();
-  return EmitIf(*holds, {},
+  XLA_INDEXING_ASSIGN_OR_RETURN(const ElementPlace combined, Follow(target, update, &known));
+  XLA_INDEXING_ASSIGN_OR_RETURN(
+      const Value holds, CheckDomain(builder_, loc_, combined.map, combined.values, {}, &known));
+  return EmitIf(holds, {},
                 [&]() -> absl::StatusOr<MlirValues> {
-                  const absl::StatusOr<MlirValues> at =
-                      ApplyIndexing(builder_, loc_, combined->map, combined->values, {});
-                  if (!at.ok()) return at.status();
+                  XLA_INDEXING_ASSIGN_OR_RETURN(
+                      const MlirValues at,
+                      ApplyIndexing(builder_, loc_, combined.map, combined.values, {}));
                   MlirValues arguments;
                   for (const Value array : memory) {
                     arguments.push_back(
-                        mlir::memref::LoadOp::create(builder_, loc_, array, *at).getResult());
+                        mlir::memref::LoadOp::create(builder_, loc_, array, at).getResult());
                   }
                   for (int64_t i = 0; i < count; ++i) {
-                    const absl::StatusOr<Value> element =
-                        Read({scatter.operand(count + 1 + i), 0}, update);
-                    if (!element.ok()) return element.status();
-                    arguments.push_back(*element);
+                    XLA_INDEXING_ASSIGN_OR_RETURN(
+                        const Value element, Read({scatter.operand(count + 1 + i), 0}, update));
+                    arguments.push_back(element);
                   }
-                  const absl::StatusOr<MlirValues> results =
-                      Combine(*scatter.to_apply(), arguments);
-                  if (!results.ok()) return results.status();
-                  for (const auto [result, array] : llvm::zip(*results, memory)) {
-                    mlir::memref::StoreOp::create(builder_, loc_, result, array, *at);
+                  XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues results,
+                                                Combine(*scatter.to_apply(), arguments));
+                  for (const auto [result, array] : llvm::zip(results, memory)) {
+                    mlir::memref::StoreOp::create(builder_, loc_, result, array, at);
                   }
                   return MlirValues();
                 })
@@ -638,24 +603,21 @@ absl::StatusOr<Value> ElementReader::ReadTiles(llvm::ArrayRef<TileInMemory> tile
       mlir::cast<mlir::MemRefType>(tiles.front().memory.getType()).getElementType();
   Value value = arith::ConstantOp::create(builder_, loc_, builder_.getZeroAttr(type)).getResult();
   for (const TileInMemory& tile : llvm::reverse(tiles)) {
-    absl::StatusOr<PlaceInTile> found = FindInTile(tile, place);
-    if (!found.ok()) return found.status();
-    auto& [map, values] = found->position;
+    XLA_INDEXING_ASSIGN_OR_RETURN(PlaceInTile found, FindInTile(tile, place));
+    auto& [map, values] = found.position;
     Constraints unsure;
-    if (may_miss_ || tiles.size() > 1) unsure = found->box;
-    if (tiles.size() > 1) unsure.append(found->filled);
-    const IndexingMap has(kPartsFit, mlir::AffineMap::get(map.num_dims(), 0, map.context()),
-                          Variables(map.dims()), {}, {}, std::move(unsure));
-    const absl::StatusOr<Value> holds = CheckDomain(builder_, loc_, has, values, {}, &map);
-    if (!holds.ok()) return holds.status();
+    if (may_miss_ || tiles.size() > 1) unsure = found.box;
+    if (tiles.size() > 1) unsure.append(found.filled);
+    const IndexingMap has = MapOf(Variables(map.dims()), {}, std::move(unsure), map.context());
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value holds,
+                                  CheckDomain(builder_, loc_, has, values, {}, &map));
     map.Simplify();
     const absl::StatusOr<MlirValues> loaded =
-        EmitIf(*holds, value, [&]() -> absl::StatusOr<MlirValues> {
-          const absl::StatusOr<MlirValues> position =
-              ApplyIndexing(builder_, loc_, map, values, {});
-          if (!position.ok()) return position.status();
+        EmitIf(holds, value, [&]() -> absl::StatusOr<MlirValues> {
+          XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues position,
+                                        ApplyIndexing(builder_, loc_, map, values, {}));
           return MlirValues(
-              {mlir::memref::LoadOp::create(builder_, loc_, tile.memory, *position).getResult()});
+              {mlir::memref::LoadOp::create(builder_, loc_, tile.memory, position).getResult()});
         });
     if (!loaded.ok()) return loaded.status();
     value = loaded->front();

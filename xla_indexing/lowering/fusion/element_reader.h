@@ -16,6 +16,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Location.h"
+#include "mlir/IR/Types.h"
 #include "mlir/IR/Value.h"
 #include "mlir/IR/ValueRange.h"
 #include "xla_indexing/base/numbers/interval.h"
@@ -82,6 +83,10 @@ class ElementReader {
   // Back to memory.
   void ReadFromMemory() { tiles_.reset(); }
 
+  // What is emitted from now on is at this place.
+  void SetLocation(mlir::Location loc) { loc_ = loc; }
+
+  absl::StatusOr<mlir::Type> TypeOf(const ArrayValue& array) const;
   absl::StatusOr<mlir::Value> Read(ArrayValue array, const ElementPlace& place);
   absl::StatusOr<mlir::Value> ReadScalar(const HloInstruction& scalar);
   // An element of an instruction that is no sum of many, from those of its operands.

@@ -23,9 +23,12 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Location.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/Value.h"
 #include "mlir/IR/Verifier.h"
+#include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
@@ -49,8 +52,8 @@ absl::Status Named(const HloInstruction& instruction, const absl::Status& status
 }
 
 absl::StatusOr<mlir::MemRefType> MemoryType(const Shape& shape, mlir::MLIRContext* context) {
-  const absl::StatusOr<mlir::Type> element = MlirElementType(shape.element_type(), context);
-  if (!element.ok()) return element.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type element,
+                                MlirElementType(shape.element_type(), context));
   const Layout layout = shape.LayoutOrRowMajor();
   // Elements of less than a byte are packed by what lays out memrefs, or not.
   const bool has_size = layout.element_size_in_bits == 0 ||
@@ -64,7 +67,7 @@ absl::StatusOr<mlir::MemRefType> MemoryType(const Shape& shape, mlir::MLIRContex
     return count.status();
   }
   if (layout.minor_to_major == RowMajorLayout(shape.rank()).minor_to_major) {
-    return mlir::MemRefType::get(sizes, *element);
+    return mlir::MemRefType::get(sizes, element);
   }
   llvm::SmallVector<int64_t, 4> strides(sizes.size());
   int64_t stride = 1;
@@ -72,7 +75,7 @@ absl::StatusOr<mlir::MemRefType> MemoryType(const Shape& shape, mlir::MLIRContex
     strides[dim] = stride;
     stride *= std::max<int64_t>(sizes[dim], 1);
   }
-  return mlir::MemRefType::get(sizes, *element,
+  return mlir::MemRefType::get(sizes, element,
                                mlir::StridedLayoutAttr::get(context, /*offset=*/0, strides));
 }
 
@@ -114,10 +117,10 @@ absl::Status FunctionFrame::Begin() {
     return absl::OkStatus();
   };
   for (const HloInstruction* parameter : computation_.parameters()) {
-    if (absl::Status status = add(*parameter); !status.ok()) return status;
+    XLA_INDEXING_RETURN_IF_ERROR(add(*parameter));
   }
   const size_t first_result = types.size();
-  if (absl::Status status = add(*computation_.root_instruction()); !status.ok()) return status;
+  XLA_INDEXING_RETURN_IF_ERROR(add(*computation_.root_instruction()));
   builder_.setInsertionPointToEnd(module_->getBody());
   auto function = mlir::func::FuncOp::create(builder_, loc_, std::string(computation_.name()),
                                              builder_.getFunctionType(types, {}));
@@ -131,10 +134,16 @@ absl::Status FunctionFrame::Begin() {
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> FunctionFrame::Finish() {
   mlir::func::ReturnOp::create(builder_, loc_);
   ShareConstants();
-  if (mlir::failed(mlir::verify(*module_))) {
-    return absl::InternalError(
-        absl::StrCat(computation_.name(), ": what was made does not verify"));
-  }
+  // The first complaint, at the place of an instruction.
+  absl::Status status;
+  const mlir::ScopedDiagnosticHandler handler(
+      builder_.getContext(), [&](const mlir::Diagnostic& diagnostic) {
+        const auto at = mlir::dyn_cast<mlir::NameLoc>(diagnostic.getLocation());
+        status.Update(absl::UnimplementedError(
+            absl::StrCat(at ? at.getName().str() : computation_.name(),
+                         ": what it becomes does not verify: ", diagnostic.str())));
+      });
+  if (mlir::failed(mlir::verify(*module_))) return status;
   return std::move(module_);
 }
 
@@ -163,27 +172,27 @@ absl::StatusOr<Value> FunctionFrame::AddConstant(const HloInstruction& constant)
   }
   Shape shape = constant.shape();
   shape.ClearLayout();
-  const absl::StatusOr<mlir::MemRefType> type = MemoryType(shape, builder_.getContext());
-  if (!type.ok()) return type.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::MemRefType type,
+                                MemoryType(shape, builder_.getContext()));
   if (literal->IsElided()) return absl::InvalidArgumentError("the values are elided");
   const bool is_splat = literal->IsSplat() && literal->ElementCount() > 0;
   const int64_t count = is_splat ? 1 : literal->ElementCount();
   std::vector<mlir::Attribute> elements;
   for (int64_t i = 0; i < count; ++i) {
-    const auto element = MlirElement(*literal, i, builder_.getContext());
-    if (!element.ok()) return element.status();
-    elements.push_back(*element);
+    XLA_INDEXING_ASSIGN_OR_RETURN(const auto element,
+                                  MlirElement(*literal, i, builder_.getContext()));
+    elements.push_back(element);
   }
   const auto values = mlir::DenseElementsAttr::get(
-      mlir::RankedTensorType::get(type->getShape(), type->getElementType()), elements);
+      mlir::RankedTensorType::get(type.getShape(), type.getElementType()), elements);
   const std::string name = absl::StrCat("constant_", constant_count_++);
   {
     const mlir::OpBuilder::InsertionGuard back(builder_);
     builder_.setInsertionPointToStart(module_->getBody());
-    mlir::memref::GlobalOp::create(builder_, loc_, name, builder_.getStringAttr("private"), *type,
+    mlir::memref::GlobalOp::create(builder_, loc_, name, builder_.getStringAttr("private"), type,
                                    values, /*constant=*/true, /*alignment=*/nullptr);
   }
-  return mlir::memref::GetGlobalOp::create(builder_, loc_, *type, name).getResult();
+  return mlir::memref::GetGlobalOp::create(builder_, loc_, type, name).getResult();
 }
 
 }  // namespace xla_indexing::internal

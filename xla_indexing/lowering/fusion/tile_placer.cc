@@ -16,6 +16,7 @@
 #include "mlir/IR/Value.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/lowering/fusion/element_reader.h"
 #include "xla_indexing/lowering/fusion/memory_plan.h"
@@ -45,9 +46,8 @@ absl::Status TilePlacer::Place(const TileNode& node, const MlirValues& indices,
   if (tile.devices) return NotLoweredInstruction(*node.instruction);
   placed->tile.arguments = indices;
   for (const TileRuntime& runtime : tile.runtimes) {
-    const absl::StatusOr<Value> value = ReadRuntime(runtime, placed->tile.arguments);
-    if (!value.ok()) return value.status();
-    placed->tile.arguments.push_back(*value);
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value value, ReadRuntime(runtime, placed->tile.arguments));
+    placed->tile.arguments.push_back(value);
   }
   const absl::StatusOr<IndexingMap> offsets = RuntimesToDimensions(tile.offsets);
   const absl::StatusOr<IndexingMap> moved = RuntimesToDimensions(tile.runtime_offsets);
@@ -61,7 +61,7 @@ absl::Status TilePlacer::Place(const TileNode& node, const MlirValues& indices,
   placed->tile.sizes = tile.sizes;
   placed->tile.strides = tile.strides;
   placed->tile.bounds = tile.bounds;
-  if (absl::Status status = FindElements(tile, *moved, placed); !status.ok()) return status;
+  XLA_INDEXING_RETURN_IF_ERROR(FindElements(tile, *moved, placed));
   return FindActive(node, indices, placed);
 }
 
@@ -106,10 +106,11 @@ absl::Status TilePlacer::FindActive(const TileNode& node, const MlirValues& indi
   }
   const mlir::AffineMap nothing = mlir::AffineMap::get(num_dims, 0, builder_.getContext());
   const IndexingMap known(kPartsFit, nothing, std::move(all), {}, {});
-  const absl::StatusOr<Value> holds = CheckDomain(
-      builder_, loc_, IndexingMap(kPartsFit, nothing, std::move(box), {}, {}), indices, {}, &known);
-  if (!holds.ok()) return holds.status();
-  placed->is_active = *holds;
+  XLA_INDEXING_ASSIGN_OR_RETURN(
+      const Value holds,
+      CheckDomain(builder_, loc_, IndexingMap(kPartsFit, nothing, std::move(box), {}, {}), indices,
+                  {}, &known));
+  placed->is_active = holds;
   return absl::OkStatus();
 }
 
@@ -122,35 +123,33 @@ absl::StatusOr<Value> TilePlacer::ReadRuntime(const TileRuntime& runtime,
                                                  runtime.instruction->name(),
                                                  ", which is computed from too many arrays"));
   }
-  absl::StatusOr<IndexingMap> element = RuntimesToDimensions(runtime.element);
-  if (!element.ok()) return element.status();
-  if (element->num_symbols() > 0) return NotLoweredInstruction(*runtime.instruction);
+  XLA_INDEXING_ASSIGN_OR_RETURN(IndexingMap element, RuntimesToDimensions(runtime.element));
+  if (element.num_symbols() > 0) return NotLoweredInstruction(*runtime.instruction);
   // Where nothing of the tile is read, the element need not be in the array.
   Constraints inside;
-  for (const auto [expr, size] : llvm::zip(element->results(), array.shape().dimensions())) {
+  for (const auto [expr, size] : llvm::zip(element.results(), array.shape().dimensions())) {
     inside.push_back({expr, Interval::OfSize(size)});
   }
   const MlirValues& values = arguments;
   const IndexingMap in_array(kPartsFit,
-                             mlir::AffineMap::get(element->num_dims(), 0, builder_.getContext()),
-                             Variables(element->dims()), {}, {}, inside);
-  const absl::StatusOr<Value> holds = CheckDomain(builder_, loc_, in_array, values, {}, &*element);
-  if (!holds.ok()) return holds.status();
+                             mlir::AffineMap::get(element.num_dims(), 0, builder_.getContext()),
+                             Variables(element.dims()), {}, {}, inside);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const Value holds,
+                                CheckDomain(builder_, loc_, in_array, values, {}, &element));
   for (const Constraint& constraint : inside) {
-    element->AddConstraint(kPartsFit, constraint.expr, constraint.interval);
+    element.AddConstraint(kPartsFit, constraint.expr, constraint.interval);
   }
   reader_.ReadFromMemory();
   const absl::StatusOr<MlirValues> value = reader_.EmitIf(
-      *holds,
+      holds,
       mlir::arith::ConstantOp::create(
           builder_, loc_,
           builder_.getIndexAttr(runtime.values.has_lower() ? runtime.values.lower() : 0))
           .getResult(),
       [&]() -> absl::StatusOr<MlirValues> {
-        const absl::StatusOr<Value> read =
-            reader_.ReadIndex(array, {*element, values}, runtime.value);
-        if (!read.ok()) return read.status();
-        return MlirValues({*read});
+        XLA_INDEXING_ASSIGN_OR_RETURN(const Value read,
+                                      reader_.ReadIndex(array, {element, values}, runtime.value));
+        return MlirValues({read});
       });
   if (!value.ok()) return value.status();
   return value->front();

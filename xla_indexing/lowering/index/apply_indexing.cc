@@ -17,6 +17,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 #include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/lowering/index/expr_emitter.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/map/indexing_map.h"
@@ -142,16 +143,16 @@ MlirValues ApplyAffine(mlir::OpBuilder& builder, mlir::Location loc, const Index
 absl::StatusOr<MlirValues> ApplyIndexing(mlir::OpBuilder& builder, mlir::Location loc,
                                          const IndexingMap& map, mlir::ValueRange dims,
                                          mlir::ValueRange symbols, IndexArithmetic arithmetic) {
-  const absl::StatusOr<mlir::Type> type = TypeOfArguments(builder, map, dims, symbols);
-  if (!type.ok()) return type.status();
-  internal::ExprEmitter emitter(builder, loc, map, *type, dims, symbols);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type,
+                                TypeOfArguments(builder, map, dims, symbols));
+  internal::ExprEmitter emitter(builder, loc, map, type, dims, symbols);
   if (arithmetic == IndexArithmetic::kAffine) {
-    if (!type->isIndex()) {
+    if (!type.isIndex()) {
       return absl::InvalidArgumentError("affine.apply takes arguments of type index");
     }
     for (const mlir::AffineExpr result : map.results()) {
       const Interval numbers = internal::NumbersOnTheWay(map, result);
-      if (!numbers.IsSubsetOf(internal::NumbersOfType(*type))) {
+      if (!numbers.IsSubsetOf(internal::NumbersOfType(type))) {
         return absl::OutOfRangeError(
             absl::StrCat("a result has numbers in ", numbers.ToString(), " on the way"));
       }
@@ -160,9 +161,8 @@ absl::StatusOr<MlirValues> ApplyIndexing(mlir::OpBuilder& builder, mlir::Locatio
   }
   MlirValues values;
   for (const mlir::AffineExpr result : map.results()) {
-    const absl::StatusOr<Value> value = emitter.Emit(result);
-    if (!value.ok()) return value.status();
-    values.push_back(*value);
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value value, emitter.Emit(result));
+    values.push_back(value);
   }
   return values;
 }
@@ -170,15 +170,14 @@ absl::StatusOr<MlirValues> ApplyIndexing(mlir::OpBuilder& builder, mlir::Locatio
 absl::StatusOr<Value> CheckDomain(mlir::OpBuilder& builder, mlir::Location loc,
                                   const IndexingMap& map, mlir::ValueRange dims,
                                   mlir::ValueRange symbols, const IndexingMap* known) {
-  const absl::StatusOr<mlir::Type> type = TypeOfArguments(builder, map, dims, symbols);
-  if (!type.ok()) return type.status();
-  const Interval of_type = internal::NumbersOfType(*type);
-  const absl::StatusOr<IndexingMap> box = KnownBox(map, known, of_type);
-  if (!box.ok()) return box.status();
-  if (map.IsKnownEmpty() || box->IsKnownEmpty()) return EmitBool(builder, loc, false);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type,
+                                TypeOfArguments(builder, map, dims, symbols));
+  const Interval of_type = internal::NumbersOfType(type);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const IndexingMap box, KnownBox(map, known, of_type));
+  if (map.IsKnownEmpty() || box.IsKnownEmpty()) return EmitBool(builder, loc, false);
   MlirValues clamped_dims(dims);
   MlirValues clamped_symbols(symbols);
-  internal::ExprEmitter of_arguments(builder, loc, *box, *type, dims, symbols);
+  internal::ExprEmitter of_arguments(builder, loc, box, type, dims, symbols);
   BoundsChecker checker(builder, loc, of_arguments, map);
   const auto range = [&](const Interval* bounds) {
     return bounds == nullptr ? of_type : of_type.Intersect(*bounds);
@@ -193,15 +192,14 @@ absl::StatusOr<Value> CheckDomain(mlir::OpBuilder& builder, mlir::Location loc,
                   map.symbol(i).bounds);
   }
   // What else is known of the arguments need not hold of clamped ones.
-  const IndexingMap intervals(kPartsFit, box->affine_map(), Variables(box->dims()),
-                              Variables(box->ranges()), {});
-  internal::ExprEmitter emitter(builder, loc, checker.holds() ? intervals : *box, *type,
-                                clamped_dims, clamped_symbols);
+  const IndexingMap intervals(kPartsFit, box.affine_map(), Variables(box.dims()),
+                              Variables(box.ranges()), {});
+  internal::ExprEmitter emitter(builder, loc, checker.holds() ? intervals : box, type, clamped_dims,
+                                clamped_symbols);
   Value holds = checker.holds();
   for (const Constraint& constraint : map.constraints()) {
-    const absl::StatusOr<Value> each = emitter.EmitHolds(constraint);
-    if (!each.ok()) return each.status();
-    holds = emitter.EmitAnd(holds, *each);
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value each, emitter.EmitHolds(constraint));
+    holds = emitter.EmitAnd(holds, each);
   }
   return holds ? holds : EmitBool(builder, loc, true);
 }

@@ -18,6 +18,7 @@
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
 #include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/lowering/index/apply_indexing.h"
 #include "xla_indexing/lowering/index/expr_emitter.h"
 #include "xla_indexing/map/common_maps.h"
@@ -58,20 +59,18 @@ class LoopNestEmitter {
     internal::ExprEmitter emitter = EmitterOutside();
     Value holds;
     for (const Constraint& guard : guards_[loop]) {
-      const absl::StatusOr<Value> each = emitter.EmitHolds(guard);
-      if (!each.ok()) return each.status();
-      holds = emitter.EmitAnd(holds, *each);
+      XLA_INDEXING_ASSIGN_OR_RETURN(const Value each, emitter.EmitHolds(guard));
+      holds = emitter.EmitAnd(holds, each);
     }
     if (!holds) return EmitUnguarded(loop, carried);
     auto branch = mlir::scf::IfOp::create(builder_, loc_, carried.getTypes(), holds,
                                           /*withElseRegion=*/!carried.empty());
     const mlir::OpBuilder::InsertionGuard back(builder_);
     builder_.setInsertionPointToStart(branch.thenBlock());
-    const absl::StatusOr<MlirValues> inside = EmitUnguarded(loop, carried);
-    if (!inside.ok()) return inside.status();
+    XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues inside, EmitUnguarded(loop, carried));
     if (carried.empty()) return MlirValues();
     builder_.setInsertionPointToEnd(branch.thenBlock());
-    mlir::scf::YieldOp::create(builder_, loc_, *inside);
+    mlir::scf::YieldOp::create(builder_, loc_, inside);
     builder_.setInsertionPointToEnd(branch.elseBlock());
     mlir::scf::YieldOp::create(builder_, loc_, carried);
     return MlirValues(branch.getResults());
@@ -149,14 +148,12 @@ class LoopNestEmitter {
     Value to = emitter.EmitConstant(interval.upper() + 1);
     for (const LoopBound& bound : bounds_[loop]) {
       if (bound.lower) {
-        const absl::StatusOr<Value> lower = emitter.Emit(bound.lower);
-        if (!lower.ok()) return lower.status();
-        from = builder_.createOrFold<mlir::arith::MaxSIOp>(loc_, from, *lower);
+        XLA_INDEXING_ASSIGN_OR_RETURN(const Value lower, emitter.Emit(bound.lower));
+        from = builder_.createOrFold<mlir::arith::MaxSIOp>(loc_, from, lower);
       }
       if (bound.upper) {
-        const absl::StatusOr<Value> upper = emitter.Emit(bound.upper);
-        if (!upper.ok()) return upper.status();
-        to = builder_.createOrFold<mlir::arith::MinSIOp>(loc_, to, *upper);
+        XLA_INDEXING_ASSIGN_OR_RETURN(const Value upper, emitter.Emit(bound.upper));
+        to = builder_.createOrFold<mlir::arith::MinSIOp>(loc_, to, upper);
       }
     }
     if (interval.IsPoint() && bounds_[loop].empty()) return EmitInside(loop, from, carried);

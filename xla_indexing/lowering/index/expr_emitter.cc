@@ -16,6 +16,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 #include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/map/common_maps.h"
 #include "xla_indexing/map/indexing_map.h"
 
@@ -109,21 +110,19 @@ absl::StatusOr<Value> ExprEmitter::Emit(AffineExpr expr) {
 }
 
 absl::StatusOr<Value> ExprEmitter::EmitBinary(mlir::AffineBinaryOpExpr expr) {
-  const absl::StatusOr<Value> lhs = Emit(expr.getLHS());
-  if (!lhs.ok()) return lhs.status();
-  const absl::StatusOr<Value> rhs = Emit(expr.getRHS());
-  if (!rhs.ok()) return rhs.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const Value lhs, Emit(expr.getLHS()));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const Value rhs, Emit(expr.getRHS()));
   const Interval range = RangeOfNumber(expr.getLHS());
   const auto flags = NoWrap(range, RangeOfNumber(expr.getRHS()));
   switch (expr.getKind()) {
     case AffineExprKind::Add:
-      return builder_.createOrFold<arith::AddIOp>(loc_, *lhs, *rhs, flags);
+      return builder_.createOrFold<arith::AddIOp>(loc_, lhs, rhs, flags);
     case AffineExprKind::Mul:
-      return builder_.createOrFold<arith::MulIOp>(loc_, *lhs, *rhs, flags);
+      return builder_.createOrFold<arith::MulIOp>(loc_, lhs, rhs, flags);
     case AffineExprKind::FloorDiv:
-      return EmitFloorDiv(*lhs, *rhs, !IsNotNegative(range));
+      return EmitFloorDiv(lhs, rhs, !IsNotNegative(range));
     case AffineExprKind::Mod:
-      return EmitMod(*lhs, *rhs, !IsNotNegative(range));
+      return EmitMod(lhs, rhs, !IsNotNegative(range));
     default:
       return absl::InvalidArgumentError(
           absl::StrCat(ExprText(expr), " is no sum, product, floordiv or mod"));
@@ -181,9 +180,8 @@ Value ExprEmitter::EmitIsIn(Value value, const Interval& range, const Interval& 
 absl::StatusOr<Value> ExprEmitter::EmitHolds(const Constraint& constraint) {
   const Interval range = RangeOfNumber(constraint.expr);
   if (range.IsSubsetOf(constraint.interval)) return Value();
-  absl::StatusOr<Value> value = Emit(constraint.expr);
-  if (!value.ok()) return value.status();
-  return EmitIsIn(*value, range, constraint.interval);
+  XLA_INDEXING_ASSIGN_OR_RETURN(Value value, Emit(constraint.expr));
+  return EmitIsIn(value, range, constraint.interval);
 }
 
 }  // namespace xla_indexing::internal

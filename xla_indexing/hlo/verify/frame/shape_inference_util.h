@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "xla_indexing/base/status_macros.h"  // IWYU pragma: export
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/attribute.h"
@@ -22,12 +23,6 @@
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/hlo/verify/frame/shape_inference_rules.h"
-
-// Returns from the function with the status of `expression` unless it is OK.
-#define XLA_INDEXING_RETURN_IF_ERROR(expression)                            \
-  do {                                                                      \
-    if (absl::Status status_ = (expression); !status_.ok()) return status_; \
-  } while (false)
 
 namespace xla_indexing::internal::shape_rules {
 
