@@ -29,6 +29,7 @@ namespace xla_indexing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 absl::Status CheckRun(const std::string& text, uint64_t seed) {
   return CheckRun(text, seed, EmitFusion, RandomFloats::kAll);
@@ -48,6 +49,7 @@ class RandomRuns {
     const absl::Status status = CheckRun(text, seed);
     if (absl::IsUnimplemented(status)) {
       ++passed_over_;
+      EXPECT_THAT(std::string(status.message()), Not(HasSubstr("does not verify"))) << text;
       return;
     }
     ++run_;

@@ -296,7 +296,8 @@ class ComputationEmitter {
     llvm::SmallVector<int, 4> window_dims(steps.size());
     std::iota(window_dims.begin(), window_dims.end(), source.rank());
     XLA_INDEXING_ASSIGN_OR_RETURN(const IndexingMap window, DimensionsToRanges(met, window_dims));
-    XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type, reader_.TypeOf({&instruction, 0}));
+    XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type,
+                                  reader_.TypeOf({instruction.operand(0), 0}));
     return EmitNest(source, {}, [&](const ElementPlace& place) -> absl::StatusOr<MlirValues> {
       // Whether there is one yet, the element, and its indices.
       MlirValues none = {Constant(builder_.getBoolAttr(false)),

@@ -7,9 +7,9 @@
 // Method. An instruction is either *in memory* or *inlined*.
 //
 //   in memory   parameters, constants, what is a leaf of the result, sums over many elements (dot,
-//               convolution, reduce, reduce-window), scatters, whiles, conditionals, and what is
-//               used more than once, or by an operation as an index: each has one loop nest of its
-//               own, which writes it to a result or to a temporary memref
+//               convolution, reduce, reduce-window), scatters, sorts, whiles, conditionals, and
+//               what is used more than once, or by an operation as an index: each has one loop
+//               nest of its own, which writes it to a result or to a temporary memref
 //   inlined     everything else: it has one use, and is computed there, element by element, in the
 //               loop nest of what is in memory
 //
@@ -31,8 +31,8 @@
 //       %x = memref.load %arg0[%j, %i]   %n = arith.negf %x   memref.store %n, %arg1[%i, %j] } } }
 //
 // Errors. Unimplemented, naming the instruction, for what is not lowered: opcodes that have no meaning
-// on elements (collectives, custom calls, fft, sort, rng ..), complex numbers and numbers of less
-// than 8 bits, tiled layouts and dynamic shapes. ResourceExhausted where computations are called
+// on elements (collectives, custom calls, fft, rng ..), complex numbers and a few formats of floats
+// (elements/element_types.h), tiled layouts and dynamic shapes. ResourceExhausted where computations are called
 // more than 32 deep, or have more than 200000 instructions together, each as often as it is called.
 // Those of FusionView and ApplyIndexing.
 #ifndef XLA_INDEXING_LOWERING_EMIT_FUSION_H_
