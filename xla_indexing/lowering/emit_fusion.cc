@@ -69,8 +69,7 @@ class ComputationEmitter {
         num_called_(num_called),
         depth_(depth),
         builder_(frame.builder()),
-        loc_(frame.loc()),
-        reader_(builder_, loc_) {}
+        reader_(builder_) {}
 
   // From the memory of the leaves of the parameters to that of those of the result. A result that
   // is an argument has to be what the computation hands on of it.
@@ -83,8 +82,7 @@ class ComputationEmitter {
     PlaceResults(*root, plan, results);
     for (const HloInstruction* instruction : computation.instructions()) {
       if (!plan.IsInMemory(*instruction)) continue;
-      loc_ = mlir::NameLoc::get(builder_.getStringAttr(std::string(instruction->name())));
-      reader_.SetLocation(loc_);
+      builder_.setLoc(mlir::NameLoc::get(builder_.getStringAttr(std::string(instruction->name()))));
       if (absl::Status status = EmitInMemory(*instruction); !status.ok()) {
         return internal::Named(*instruction, status);
       }
@@ -207,7 +205,7 @@ class ComputationEmitter {
     if (is_pred) cases.front() = 1;
     const mlir::Type type = builder_.getIndexType();
     auto choice = mlir::scf::IndexSwitchOp::create(
-        builder_, loc_, mlir::TypeRange(),
+        builder_, mlir::TypeRange(),
         is_pred ? Make<arith::IndexCastUIOp>(type, index) : Make<arith::IndexCastOp>(type, index),
         cases, cases.size());
     const mlir::OpBuilder::InsertionGuard back(builder_);
@@ -217,7 +215,7 @@ class ComputationEmitter {
       const int64_t operand = static_cast<int64_t>(b) + 1;
       XLA_INDEXING_RETURN_IF_ERROR(
           EmitCalled(*branches[b], conditional.operands().subspan(operand, 1), results));
-      mlir::scf::YieldOp::create(builder_, loc_);
+      mlir::scf::YieldOp::create(builder_);
     }
     return absl::OkStatus();
   }
@@ -236,11 +234,11 @@ class ComputationEmitter {
       next[leaf] = temporary;
     }
     XLA_INDEXING_ASSIGN_OR_RETURN(const Value goes_on, Allocate(Shape::Scalar(ElementType::kPred)));
-    auto op = mlir::scf::WhileOp::create(builder_, loc_, mlir::TypeRange(), mlir::ValueRange());
+    auto op = mlir::scf::WhileOp::create(builder_, mlir::TypeRange(), mlir::ValueRange());
     const mlir::OpBuilder::InsertionGuard back(builder_);
     builder_.createBlock(&op.getBefore());
     XLA_INDEXING_RETURN_IF_ERROR(EmitCalled(*loop.while_condition(), state, {goes_on}));
-    mlir::scf::ConditionOp::create(builder_, loc_, Load(goes_on, {}), mlir::ValueRange());
+    mlir::scf::ConditionOp::create(builder_, Load(goes_on, {}), mlir::ValueRange());
     builder_.createBlock(&op.getAfter());
     XLA_INDEXING_RETURN_IF_ERROR(EmitCalled(body, state, next));
     for (const auto [leaf, memory] : llvm::enumerate(state)) {
@@ -252,7 +250,7 @@ class ComputationEmitter {
                    });
       if (!status.ok()) return status;
     }
-    mlir::scf::YieldOp::create(builder_, loc_);
+    mlir::scf::YieldOp::create(builder_);
     return absl::OkStatus();
   }
 
@@ -304,19 +302,18 @@ class ComputationEmitter {
                          Constant(builder_.getZeroAttr(type))};
       none.append(steps.size(), Index(0));
       const auto selected = EmitLoopNest(
-          builder_, loc_, window, place.values, {}, none,
+          builder_, builder_.getLoc(), window, place.values, {}, none,
           [&](mlir::ValueRange ranges, mlir::ValueRange best) -> absl::StatusOr<MlirValues> {
             MlirValues values = place.values;
             values.append(ranges.begin(), ranges.end());
             XLA_INDEXING_ASSIGN_OR_RETURN(const auto element,
                                           reader_.Read({instruction.operand(0), 0}, {met, values}));
-            XLA_INDEXING_ASSIGN_OR_RETURN(const auto at,
-                                          ApplyIndexing(builder_, loc_, met, values, {}));
             XLA_INDEXING_ASSIGN_OR_RETURN(
-                const auto keeps,
-                internal::EmitScalarComputation(builder_, loc_,
-                                                *instruction.GetComputation(AttributeKey::kSelect),
-                                                {best[1], element}));
+                const auto at, ApplyIndexing(builder_, builder_.getLoc(), met, values, {}));
+            XLA_INDEXING_ASSIGN_OR_RETURN(
+                const auto keeps, internal::EmitScalarComputation(
+                                      builder_, *instruction.GetComputation(AttributeKey::kSelect),
+                                      {best[1], element}));
             const Value stays = Make<arith::AndIOp>(best[0], keeps.front());
             MlirValues next = {Constant(builder_.getBoolAttr(true)), element};
             next.append(at);
@@ -404,9 +401,8 @@ class ComputationEmitter {
       of_left.push_back(Load(array, at(Make<arith::MinSIOp>(left, last))));
       compared.append({Load(array, at(Make<arith::MinSIOp>(right, last))), of_left.back()});
     }
-    XLA_INDEXING_ASSIGN_OR_RETURN(
-        const auto is_before,
-        internal::EmitScalarComputation(builder_, loc_, *sort.to_apply(), compared));
+    XLA_INDEXING_ASSIGN_OR_RETURN(const auto is_before, internal::EmitScalarComputation(
+                                                            builder_, *sort.to_apply(), compared));
     const Value is_over = Make<arith::CmpIOp>(Compare::sge, right, end);
     const Value takes_right = Make<arith::OrIOp>(
         Make<arith::CmpIOp>(Compare::sge, left, middle),
@@ -424,14 +420,14 @@ class ComputationEmitter {
     shape.ClearLayout();
     XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::MemRefType type,
                                   internal::MemoryType(shape, builder_.getContext()));
-    temporaries_.push_back(mlir::memref::AllocOp::create(builder_, loc_, type));
+    temporaries_.push_back(mlir::memref::AllocOp::create(builder_, type));
     return temporaries_.back();
   }
 
   // All but the first temporaries.
   void Deallocate(size_t num_kept) {
     for (const Value temporary : llvm::drop_begin(temporaries_, num_kept)) {
-      mlir::memref::DeallocOp::create(builder_, loc_, temporary);
+      mlir::memref::DeallocOp::create(builder_, temporary);
     }
     temporaries_.truncate(num_kept);
   }
@@ -477,30 +473,29 @@ class ComputationEmitter {
     llvm::SmallVector<int, 4> all(elements.num_dims());
     std::iota(all.begin(), all.end(), 0);
     XLA_INDEXING_ASSIGN_OR_RETURN(const IndexingMap loops, DimensionsToRanges(elements, all));
-    return EmitLoopNest(builder_, loc_, loops, {}, {}, inits, body);
+    return EmitLoopNest(builder_, builder_.getLoc(), loops, {}, {}, inits, body);
   }
 
   template <typename Op, typename... Arguments>
   Value Make(Arguments&&... arguments) {
-    return builder_.createOrFold<Op>(loc_, std::forward<Arguments>(arguments)...);
+    return builder_.createOrFold<Op>(std::forward<Arguments>(arguments)...);
   }
-  Value Constant(mlir::TypedAttr value) { return arith::ConstantOp::create(builder_, loc_, value); }
+  Value Constant(mlir::TypedAttr value) { return arith::ConstantOp::create(builder_, value); }
   Value Index(int64_t value) { return Constant(builder_.getIndexAttr(value)); }
   Value Load(Value memory, mlir::ValueRange at) {
-    return mlir::memref::LoadOp::create(builder_, loc_, memory, at);
+    return mlir::memref::LoadOp::create(builder_, memory, at);
   }
   void Store(Value value, Value memory, mlir::ValueRange at) {
     const mlir::Type type = mlir::cast<mlir::MemRefType>(memory.getType()).getElementType();
-    mlir::memref::StoreOp::create(builder_, loc_,
-                                  internal::EmitFloatAs(builder_, loc_, value, type), memory, at);
+    mlir::memref::StoreOp::create(builder_, internal::EmitFloatAs(builder_, value, type), memory,
+                                  at);
   }
 
   const HloComputation& original_;
   internal::FunctionFrame& frame_;
   int64_t& num_called_;
   const int depth_;
-  mlir::OpBuilder& builder_;
-  mlir::Location loc_;
+  mlir::ImplicitLocOpBuilder& builder_;
   ElementReader reader_;
   MlirValues temporaries_;
 };

@@ -69,9 +69,8 @@ class TileEmitter {
         graph_(graph),
         frame_(original, context),
         builder_(frame_.builder()),
-        loc_(frame_.loc()),
-        reader_(builder_, loc_),
-        placer_(graph, builder_, loc_, reader_),
+        reader_(builder_),
+        placer_(graph, builder_, reader_),
         states_(graph.nodes().size(), PlacedTile(context)),
         num_uses_(graph.nodes().size()),
         is_running_(graph.regions().size()) {
@@ -104,7 +103,7 @@ class TileEmitter {
 
  private:
   Value Index(int64_t value) {
-    return mlir::arith::ConstantOp::create(builder_, loc_, builder_.getIndexAttr(value));
+    return mlir::arith::ConstantOp::create(builder_, builder_.getIndexAttr(value));
   }
 
   // The programs of a grid.
@@ -116,8 +115,8 @@ class TileEmitter {
       trip_counts.push_back(builder_.getIndexAttr(count));
     }
     if (!trip_counts.empty()) {
-      auto programs = mlir::scf::ForallOp::create(builder_, loc_, trip_counts, mlir::ValueRange(),
-                                                  std::nullopt);
+      auto programs =
+          mlir::scf::ForallOp::create(builder_, trip_counts, mlir::ValueRange(), std::nullopt);
       for (const auto [dim, index] : llvm::zip(region.dims, programs.getInductionVars())) {
         indices_[dim] = index;
       }
@@ -128,7 +127,7 @@ class TileEmitter {
     XLA_INDEXING_RETURN_IF_ERROR(AllocateMaxima(number));
     XLA_INDEXING_RETURN_IF_ERROR(EmitSteps(number));
     for (const Value temporary : temporaries_) {
-      mlir::memref::DeallocOp::create(builder_, loc_, temporary);
+      mlir::memref::DeallocOp::create(builder_, temporary);
     }
     return absl::OkStatus();
   }
@@ -190,7 +189,7 @@ class TileEmitter {
     XLA_INDEXING_ASSIGN_OR_RETURN(
         const mlir::MemRefType memory,
         internal::MemoryType(Shape::Array(type, graph_.tile(node).sizes), builder_.getContext()));
-    temporaries_.push_back(mlir::memref::AllocOp::create(builder_, loc_, memory));
+    temporaries_.push_back(mlir::memref::AllocOp::create(builder_, memory));
     return temporaries_.back();
   }
 
@@ -202,8 +201,8 @@ class TileEmitter {
 
   absl::Status EmitLoop(int number) {
     const TileRegion& region = graph_.regions()[number];
-    auto loop = mlir::scf::ForOp::create(builder_, loc_, Index(0),
-                                         Index(region.trip_counts.front()), Index(1));
+    auto loop =
+        mlir::scf::ForOp::create(builder_, Index(0), Index(region.trip_counts.front()), Index(1));
     const mlir::OpBuilder::InsertionGuard back(builder_);
     builder_.setInsertionPointToStart(loop.getBody());
     const Value outside = std::exchange(indices_[region.dims.front()], loop.getInductionVar());
@@ -284,7 +283,7 @@ class TileEmitter {
     status = ForEachElement(number, [&](const ElementPlace& place, mlir::ValueRange position) {
       return StoreResults(
           number, place,
-          mlir::memref::LoadOp::create(builder_, loc_, states_[number].tile.memory, position));
+          mlir::memref::LoadOp::create(builder_, states_[number].tile.memory, position));
     });
     return NamedAs(number, status);
   }
@@ -313,8 +312,8 @@ class TileEmitter {
     return reader_
         .EmitIf(state.is_active, {},
                 [&] {
-                  return EmitLoopNest(builder_, loc_, state.elements, state.tile.arguments, {}, {},
-                                      body);
+                  return EmitLoopNest(builder_, builder_.getLoc(), state.elements,
+                                      state.tile.arguments, {}, {}, body);
                 })
         .status();
   }
@@ -378,8 +377,7 @@ class TileEmitter {
                                             ? reader_.Read(array, place)
                                             : reader_.Compute(*array.instruction, place));
           if (HasTile(number)) {
-            mlir::memref::StoreOp::create(builder_, loc_, value, states_[number].tile.memory,
-                                          position);
+            mlir::memref::StoreOp::create(builder_, value, states_[number].tile.memory, position);
           }
           return StoreResults(number, place, value);
         });
@@ -389,10 +387,11 @@ class TileEmitter {
   absl::Status StoreResults(int number, const ElementPlace& place, Value value) {
     for (const TileStore& store : graph_.stores()) {
       if (store.node != number) continue;
-      XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues element,
-                                    ApplyIndexing(builder_, loc_, place.map, place.values, {}));
+      XLA_INDEXING_ASSIGN_OR_RETURN(
+          const MlirValues element,
+          ApplyIndexing(builder_, builder_.getLoc(), place.map, place.values, {}));
       const Value result = frame_.results()[graph_.space().roots()[store.root].leaf];
-      mlir::memref::StoreOp::create(builder_, loc_, value, result, element);
+      mlir::memref::StoreOp::create(builder_, value, result, element);
     }
     return absl::OkStatus();
   }
@@ -431,7 +430,7 @@ class TileEmitter {
 
   void StoreSums(int number, const MlirValues& sums, mlir::ValueRange position) {
     for (const auto [sum, memory] : llvm::zip(sums, sums_[number])) {
-      mlir::memref::StoreOp::create(builder_, loc_, sum, memory, position);
+      mlir::memref::StoreOp::create(builder_, sum, memory, position);
     }
   }
 
@@ -444,7 +443,7 @@ class TileEmitter {
           XLA_INDEXING_ASSIGN_OR_RETURN(const StepPlaces steps, StepsOf(node, place));
           MlirValues sums;
           for (const Value memory : sums_[number]) {
-            sums.push_back(mlir::memref::LoadOp::create(builder_, loc_, memory, position));
+            sums.push_back(mlir::memref::LoadOp::create(builder_, memory, position));
           }
           XLA_INDEXING_RETURN_IF_ERROR(Rescale(number, place, &sums));
           ReadOperandsOf(number);
@@ -470,24 +469,21 @@ class TileEmitter {
   Value IsMinusInfinity(Value value) {
     const auto type = llvm::cast<mlir::FloatType>(value.getType());
     const Value infinity = mlir::arith::ConstantOp::create(
-        builder_, loc_,
-        builder_.getFloatAttr(type,
-                              llvm::APFloat::getInf(type.getFloatSemantics(), /*Negative=*/true)));
-    return mlir::arith::CmpFOp::create(builder_, loc_, mlir::arith::CmpFPredicate::OEQ, value,
-                                       infinity);
+        builder_, builder_.getFloatAttr(
+                      type, llvm::APFloat::getInf(type.getFloatSemantics(), /*Negative=*/true)));
+    return mlir::arith::CmpFOp::create(builder_, mlir::arith::CmpFPredicate::OEQ, value, infinity);
   }
 
   void StoreGrowth(const Maximum& maximum, Value before, Value now, mlir::ValueRange position) {
     const Value zero =
-        mlir::arith::ConstantOp::create(builder_, loc_, builder_.getFloatAttr(now.getType(), 0.0));
-    const Value finite =
-        mlir::arith::SelectOp::create(builder_, loc_, IsMinusInfinity(now), zero, now);
+        mlir::arith::ConstantOp::create(builder_, builder_.getFloatAttr(now.getType(), 0.0));
+    const Value finite = mlir::arith::SelectOp::create(builder_, IsMinusInfinity(now), zero, now);
     const mlir::Type type =
         llvm::cast<mlir::MemRefType>(maximum.factors.getType()).getElementType();
     const Value growth =
-        internal::EmitOfFloats(builder_, loc_, HloOpcode::kSubtract, before, finite, type);
-    mlir::memref::StoreOp::create(builder_, loc_, finite, maximum.finite, position);
-    mlir::memref::StoreOp::create(builder_, loc_, mlir::math::ExpOp::create(builder_, loc_, growth),
+        internal::EmitOfFloats(builder_, HloOpcode::kSubtract, before, finite, type);
+    mlir::memref::StoreOp::create(builder_, finite, maximum.finite, position);
+    mlir::memref::StoreOp::create(builder_, mlir::math::ExpOp::create(builder_, growth),
                                   maximum.factors, position);
   }
 
@@ -516,8 +512,7 @@ class TileEmitter {
       XLA_INDEXING_ASSIGN_OR_RETURN(const Value factor,
                                     ReadBy(rescale, place, maxima_[rescale.by].factors));
       for (Value& sum : *sums) {
-        sum = internal::EmitOfFloats(builder_, loc_, HloOpcode::kMultiply, sum, factor,
-                                     sum.getType());
+        sum = internal::EmitOfFloats(builder_, HloOpcode::kMultiply, sum, factor, sum.getType());
       }
     }
     return absl::OkStatus();
@@ -531,18 +526,17 @@ class TileEmitter {
         [&](const ElementPlace& place, mlir::ValueRange position) -> absl::Status {
           XLA_INDEXING_ASSIGN_OR_RETURN(const Value by,
                                         ReadBy(rescale, place, states_[rescale.by].tile.memory));
-          Value sum = mlir::memref::LoadOp::create(builder_, loc_, memory, position);
+          Value sum = mlir::memref::LoadOp::create(builder_, memory, position);
           if (rescale.kind == TileRescale::Kind::kDivisor) {
-            sum =
-                internal::EmitOfFloats(builder_, loc_, HloOpcode::kDivide, sum, by, sum.getType());
+            sum = internal::EmitOfFloats(builder_, HloOpcode::kDivide, sum, by, sum.getType());
           } else {
             const auto type = llvm::cast<mlir::FloatType>(sum.getType());
             const Value nan = mlir::arith::ConstantOp::create(
-                builder_, loc_,
+                builder_,
                 builder_.getFloatAttr(type, llvm::APFloat::getNaN(type.getFloatSemantics())));
-            sum = mlir::arith::SelectOp::create(builder_, loc_, IsMinusInfinity(by), nan, sum);
+            sum = mlir::arith::SelectOp::create(builder_, IsMinusInfinity(by), nan, sum);
           }
-          mlir::memref::StoreOp::create(builder_, loc_, sum, memory, position);
+          mlir::memref::StoreOp::create(builder_, sum, memory, position);
           return absl::OkStatus();
         });
   }
@@ -586,8 +580,7 @@ class TileEmitter {
   const FusionView& view_;
   const TileGraph& graph_;
   internal::FunctionFrame frame_;
-  mlir::OpBuilder& builder_;
-  mlir::Location loc_;
+  mlir::ImplicitLocOpBuilder& builder_;
   ElementReader reader_;
   internal::TilePlacer placer_;
   std::vector<PlacedTile> states_;             // by node

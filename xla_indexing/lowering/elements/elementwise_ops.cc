@@ -28,6 +28,7 @@
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/lowering/elements/element_types.h"
+#include "xla_indexing/lowering/index/apply_indexing.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -42,12 +43,12 @@ using FloatPredicate = arith::CmpFPredicate;
 constexpr unsigned kLeastComputed = 16;
 
 template <typename Op>
-Value EmitOne(mlir::OpBuilder& builder, mlir::Location loc, Value a) {
-  return builder.createOrFold<Op>(loc, a);
+Value EmitOne(mlir::ImplicitLocOpBuilder& builder, Value a) {
+  return builder.createOrFold<Op>(a);
 }
 struct FloatFunction {
   HloOpcode opcode;
-  Value (*emit)(mlir::OpBuilder&, mlir::Location, Value);
+  Value (*emit)(mlir::ImplicitLocOpBuilder&, Value);
 };
 constexpr FloatFunction kFloatFunctions[] = {
     {HloOpcode::kAbs, EmitOne<math::AbsFOp>},
@@ -76,10 +77,10 @@ constexpr FloatFunction kFloatFunctions[] = {
     {HloOpcode::kTanh, EmitOne<math::TanhOp>}};
 
 template <typename Op>
-Value EmitTwo(mlir::OpBuilder& builder, mlir::Location loc, Value a, Value b) {
-  return builder.createOrFold<Op>(loc, a, b);
+Value EmitTwo(mlir::ImplicitLocOpBuilder& builder, Value a, Value b) {
+  return builder.createOrFold<Op>(a, b);
 }
-using BinaryEmitter = Value (*)(mlir::OpBuilder&, mlir::Location, Value, Value);
+using BinaryEmitter = Value (*)(mlir::ImplicitLocOpBuilder&, Value, Value);
 // Of each class of element types; null where there is no operation, or not a single one. Preds are numbers
 // modulo 2, where all that is not 0 is true.
 struct BinaryOperation {
@@ -114,7 +115,7 @@ constexpr BinaryOperation kBinaryOperations[] = {
 // opcode.
 class ElementEmitter {
  public:
-  ElementEmitter(mlir::OpBuilder& builder, mlir::Location loc) : builder_(builder), loc_(loc) {}
+  ElementEmitter(mlir::ImplicitLocOpBuilder& builder) : builder_(builder) {}
 
   Value EmitUnary(HloOpcode opcode, ElementType type, Value a) {
     if (IsFloatingPoint(type)) return EmitFloatUnary(opcode, a);
@@ -158,7 +159,7 @@ class ElementEmitter {
                                  : IsPred(type)           ? row.of_preds
                                  : IsSignedIntegral(type) ? row.of_signed
                                                           : row.of_unsigned;
-      return emit == nullptr ? nullptr : emit(builder_, loc_, a, b);
+      return emit == nullptr ? nullptr : emit(builder_, a, b);
     }
     return nullptr;
   }
@@ -303,20 +304,19 @@ class ElementEmitter {
 
   template <typename Op, typename... Arguments>
   Value Make(Arguments&&... arguments) {
-    return builder_.createOrFold<Op>(loc_, std::forward<Arguments>(arguments)...);
+    return builder_.createOrFold<Op>(std::forward<Arguments>(arguments)...);
   }
 
  private:
   // Constants of the type of another value.
   Value Integer(Value like, int64_t value) {
-    return arith::ConstantOp::create(builder_, loc_,
-                                     builder_.getIntegerAttr(like.getType(), value));
+    return arith::ConstantOp::create(builder_, builder_.getIntegerAttr(like.getType(), value));
   }
   Value Bits(Value like, const llvm::APInt& bits) {
-    return arith::ConstantOp::create(builder_, loc_, builder_.getIntegerAttr(like.getType(), bits));
+    return arith::ConstantOp::create(builder_, builder_.getIntegerAttr(like.getType(), bits));
   }
   Value Float(Value like, double value) {
-    return arith::ConstantOp::create(builder_, loc_, builder_.getFloatAttr(like.getType(), value));
+    return arith::ConstantOp::create(builder_, builder_.getFloatAttr(like.getType(), value));
   }
   static unsigned WidthOf(Value value) { return value.getType().getIntOrFloatBitWidth(); }
 
@@ -344,7 +344,7 @@ class ElementEmitter {
         break;
     }
     for (const FloatFunction& row : kFloatFunctions) {
-      if (row.opcode == opcode) return row.emit(builder_, loc_, a);
+      if (row.opcode == opcode) return row.emit(builder_, a);
     }
     return nullptr;
   }
@@ -413,7 +413,7 @@ class ElementEmitter {
     const llvm::APInt most =
         is_signed ? llvm::APInt::getSignedMaxValue(width) : llvm::APInt::getMaxValue(width);
     const auto constant = [&](const llvm::APInt& number) -> Value {
-      return arith::ConstantOp::create(builder_, loc_, builder_.getIntegerAttr(to, number));
+      return arith::ConstantOp::create(builder_, builder_.getIntegerAttr(to, number));
     };
     const Value inside =
         is_signed ? Make<arith::FPToSIOp>(to, value) : Make<arith::FPToUIOp>(to, value);
@@ -427,8 +427,7 @@ class ElementEmitter {
     return Make<arith::SelectOp>(is_nan, constant(llvm::APInt::getZero(width)), result);
   }
 
-  mlir::OpBuilder& builder_;
-  mlir::Location loc_;
+  mlir::ImplicitLocOpBuilder& builder_;
 };
 
 absl::Status NotLowered(const HloInstruction& instruction) {
@@ -442,24 +441,13 @@ constexpr int kMaxCalls = 64;
 }  // namespace
 
 bool IsLoweredElementwise(const HloInstruction& instruction) {
-  switch (instruction.opcode()) {
-    case HloOpcode::kBitcastConvert:
-    case HloOpcode::kClamp:
-    case HloOpcode::kCompare:
-    case HloOpcode::kConvert:
-    case HloOpcode::kMap:
-    case HloOpcode::kSelect:
-      return true;
-    case HloOpcode::kCopy:
-      return false;
-    default:
-      return IsElementwise(instruction.opcode());
-  }
+  return instruction.opcode() == HloOpcode::kMap ||
+         (instruction.opcode() != HloOpcode::kCopy && IsElementwise(instruction.opcode()));
 }
 
-Value EmitOfFloats(mlir::OpBuilder& builder, mlir::Location loc, HloOpcode opcode, Value a, Value b,
+Value EmitOfFloats(mlir::ImplicitLocOpBuilder& builder, HloOpcode opcode, Value a, Value b,
                    mlir::Type result) {
-  ElementEmitter emitter(builder, loc);
+  ElementEmitter emitter(builder);
   const mlir::Type type = emitter.FloatFor({result, a.getType(), b.getType()});
   const Value value =
       emitter.EmitBinary(opcode, ElementType::kF64, emitter.EmitFloatToFloat(a, type),
@@ -467,128 +455,115 @@ Value EmitOfFloats(mlir::OpBuilder& builder, mlir::Location loc, HloOpcode opcod
   return emitter.EmitFloatToFloat(value, result);
 }
 
-absl::StatusOr<Value> EmitConvert(mlir::OpBuilder& builder, mlir::Location loc, Value value,
+absl::StatusOr<Value> EmitConvert(mlir::ImplicitLocOpBuilder& builder, Value value,
                                   ElementType from, ElementType to) {
   XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type, MlirElementType(to, builder.getContext()));
-  return ElementEmitter(builder, loc).EmitConverted(value, from, to, type);
+  return ElementEmitter(builder).EmitConverted(value, from, to, type);
 }
 
-Value EmitFloatAs(mlir::OpBuilder& builder, mlir::Location loc, Value value, mlir::Type type) {
+Value EmitFloatAs(mlir::ImplicitLocOpBuilder& builder, Value value, mlir::Type type) {
   const bool are_floats =
       llvm::isa<mlir::FloatType>(value.getType()) && llvm::isa_and_nonnull<mlir::FloatType>(type);
-  return are_floats ? ElementEmitter(builder, loc).EmitFloatToFloat(value, type) : value;
+  return are_floats ? ElementEmitter(builder).EmitFloatToFloat(value, type) : value;
 }
 
-Value EmitBits(mlir::OpBuilder& builder, mlir::Location loc, Value value, ElementType type) {
+Value EmitBits(mlir::ImplicitLocOpBuilder& builder, Value value, ElementType type) {
   const mlir::Type bits = builder.getIntegerType(StorageBitWidth(type));
-  if (IsPred(type)) return builder.createOrFold<arith::ExtUIOp>(loc, bits, value);
-  return builder.createOrFold<arith::BitcastOp>(loc, bits, value);
+  if (IsPred(type)) return builder.createOrFold<arith::ExtUIOp>(bits, value);
+  return builder.createOrFold<arith::BitcastOp>(bits, value);
 }
 
-absl::StatusOr<Value> EmitFromBits(mlir::OpBuilder& builder, mlir::Location loc, Value bits,
+absl::StatusOr<Value> EmitFromBits(mlir::ImplicitLocOpBuilder& builder, Value bits,
                                    ElementType type) {
-  if (IsPred(type)) return EmitConvert(builder, loc, bits, ElementType::kU8, type);
+  if (IsPred(type)) return EmitConvert(builder, bits, ElementType::kU8, type);
   XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type to, MlirElementType(type, builder.getContext()));
-  return builder.createOrFold<arith::BitcastOp>(loc, to, bits);
+  return builder.createOrFold<arith::BitcastOp>(to, bits);
 }
 
-absl::StatusOr<Value> EmitElementwise(mlir::OpBuilder& builder, mlir::Location loc,
+absl::StatusOr<Value> EmitElementwise(mlir::ImplicitLocOpBuilder& builder,
                                       const HloInstruction& instruction, mlir::ValueRange given) {
-  ElementEmitter emitter(builder, loc);
+  ElementEmitter emitter(builder);
   const ElementType type = instruction.shape().element_type();
   XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type result,
                                 MlirElementType(type, builder.getContext()));
-  llvm::SmallVector<Value, 4> operands(given);
-  const auto widen = [&](mlir::Type wide) {
-    for (Value& operand : operands) operand = EmitFloatAs(builder, loc, operand, wide);
-  };
+  const HloOpcode opcode = instruction.opcode();
   const auto from = [&](int64_t operand) {
     return instruction.operand(operand)->shape().element_type();
   };
+  if (opcode == HloOpcode::kConvert) return EmitConvert(builder, given[0], from(0), type);
+  if (opcode == HloOpcode::kBitcast || opcode == HloOpcode::kBitcastConvert) {
+    if (StorageBitWidth(from(0)) != StorageBitWidth(type)) return NotLowered(instruction);
+    return EmitFromBits(builder, EmitBits(builder, given[0], from(0)), type);
+  }
+  if (opcode == HloOpcode::kMap) {
+    XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues values,
+                                  EmitScalarComputation(builder, *instruction.to_apply(), given));
+    return EmitFloatAs(builder, values.front(), result);
+  }
+  llvm::SmallVector<mlir::Type, 4> types(mlir::TypeRange{given});
+  types.push_back(result);
+  const bool is_chosen = opcode == HloOpcode::kSelect || opcode == HloOpcode::kReducePrecision;
+  const mlir::Type wide = is_chosen ? result : emitter.FloatFor(types);
+  MlirValues operands;
+  for (const Value operand : given) operands.push_back(EmitFloatAs(builder, operand, wide));
   Value value;
-  switch (instruction.opcode()) {
-    case HloOpcode::kBitcast:
-    case HloOpcode::kBitcastConvert:
-      if (StorageBitWidth(from(0)) != StorageBitWidth(type)) break;
-      return EmitFromBits(builder, loc, EmitBits(builder, loc, operands[0], from(0)), type);
-    case HloOpcode::kConvert:
-      return EmitConvert(builder, loc, operands[0], from(0), type);
-    case HloOpcode::kMap: {
-      XLA_INDEXING_ASSIGN_OR_RETURN(
-          const auto values,
-          EmitScalarComputation(builder, loc, *instruction.to_apply(), operands));
-      value = values.front();
-      break;
-    }
-    case HloOpcode::kSelect:
-      widen(result);
-      value = emitter.Make<arith::SelectOp>(operands[0], operands[1], operands[2]);
+  switch (opcode) {
+    case HloOpcode::kClamp:
+      value = emitter.EmitClamp(type, operands[0], operands[1], operands[2]);
       break;
     case HloOpcode::kCompare:
-      widen(emitter.FloatFor(mlir::TypeRange(given)));
       value = emitter.EmitCompare(instruction, from(0), operands[0], operands[1]);
       break;
     case HloOpcode::kIsFinite:
-      widen(emitter.FloatFor(mlir::TypeRange(given)));
-      value = emitter.EmitUnary(instruction.opcode(), from(0), operands[0]);
+      value = emitter.EmitUnary(opcode, from(0), operands[0]);
       break;
     case HloOpcode::kReducePrecision:
-      widen(result);
       value = emitter.EmitReducePrecision(
           operands[0], instruction.GetInteger(AttributeKey::kExponentBits).value_or(0),
           instruction.GetInteger(AttributeKey::kMantissaBits).value_or(-1));
       break;
-    default: {
-      llvm::SmallVector<mlir::Type, 4> types(mlir::TypeRange{given});
-      types.push_back(result);
-      widen(emitter.FloatFor(types));
-      if (instruction.opcode() == HloOpcode::kClamp) {
-        value = emitter.EmitClamp(type, operands[0], operands[1], operands[2]);
-      } else if (operands.size() == 1) {
-        value = emitter.EmitUnary(instruction.opcode(), type, operands[0]);
-      } else if (operands.size() == 2) {
-        value = emitter.EmitBinary(instruction.opcode(), type, operands[0], operands[1]);
-      }
-    }
+    case HloOpcode::kSelect:
+      value = emitter.Make<arith::SelectOp>(operands[0], operands[1], operands[2]);
+      break;
+    default:
+      if (operands.size() == 1) value = emitter.EmitUnary(opcode, type, operands[0]);
+      if (operands.size() == 2) value = emitter.EmitBinary(opcode, type, operands[0], operands[1]);
   }
   if (!value) return NotLowered(instruction);
-  return EmitFloatAs(builder, loc, value, result);
+  return EmitFloatAs(builder, value, result);
 }
 
-absl::StatusOr<llvm::SmallVector<Value, 4>> EmitMultiplyAdd(mlir::OpBuilder& builder,
-                                                            mlir::Location loc,
-                                                            const HloInstruction& product,
-                                                            mlir::ValueRange arguments) {
+absl::StatusOr<MlirValues> EmitMultiplyAdd(mlir::ImplicitLocOpBuilder& builder,
+                                           const HloInstruction& product,
+                                           mlir::ValueRange arguments) {
   const ElementType type = product.shape().element_type();
   XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type result,
                                 MlirElementType(type, builder.getContext()));
   llvm::SmallVector<Value, 2> factors;
   for (const int i : {0, 1}) {
-    XLA_INDEXING_ASSIGN_OR_RETURN(const Value factor,
-                                  EmitConvert(builder, loc, arguments[1 + i],
-                                              product.operand(i)->shape().element_type(), type));
+    XLA_INDEXING_ASSIGN_OR_RETURN(
+        const Value factor,
+        EmitConvert(builder, arguments[1 + i], product.operand(i)->shape().element_type(), type));
     factors.push_back(factor);
   }
   const auto combine = [&](HloOpcode opcode, Value a, Value b) {
-    if (IsFloatingPoint(type)) return EmitOfFloats(builder, loc, opcode, a, b, result);
-    return ElementEmitter(builder, loc).EmitBinary(opcode, type, a, b);
+    if (IsFloatingPoint(type)) return EmitOfFloats(builder, opcode, a, b, result);
+    return ElementEmitter(builder).EmitBinary(opcode, type, a, b);
   };
   const Value multiplied = combine(HloOpcode::kMultiply, factors[0], factors[1]);
-  return llvm::SmallVector<Value, 4>({combine(HloOpcode::kAdd, arguments[0], multiplied)});
+  return MlirValues({combine(HloOpcode::kAdd, arguments[0], multiplied)});
 }
 
-absl::StatusOr<llvm::SmallVector<Value, 4>> EmitScalarComputation(mlir::OpBuilder& builder,
-                                                                  mlir::Location loc,
-                                                                  const HloComputation& computation,
-                                                                  mlir::ValueRange arguments,
-                                                                  int depth) {
-  absl::flat_hash_map<const HloInstruction*, llvm::SmallVector<Value, 4>> values;
+absl::StatusOr<MlirValues> EmitScalarComputation(mlir::ImplicitLocOpBuilder& builder,
+                                                 const HloComputation& computation,
+                                                 mlir::ValueRange arguments, int depth) {
+  absl::flat_hash_map<const HloInstruction*, MlirValues> values;
   for (const HloInstruction* instruction : computation.instructions()) {
-    llvm::SmallVector<Value, 4> operands;
+    MlirValues operands;
     for (const HloInstruction* operand : instruction->operands()) {
       operands.append(values[operand]);
     }
-    llvm::SmallVector<Value, 4>& result = values[instruction];
+    MlirValues& result = values[instruction];
     const bool is_tuple = instruction->opcode() == HloOpcode::kTuple;
     if (!is_tuple && !(instruction->shape().IsArray() && instruction->shape().rank() == 0) &&
         instruction->inlined_computation() == nullptr) {
@@ -600,25 +575,25 @@ absl::StatusOr<llvm::SmallVector<Value, 4>> EmitScalarComputation(mlir::OpBuilde
       XLA_INDEXING_ASSIGN_OR_RETURN(
           const auto type,
           MlirElementType(instruction->shape().element_type(), builder.getContext()));
-      result.push_back(EmitFloatAs(builder, loc, arguments[instruction->parameter_number()], type));
+      result.push_back(EmitFloatAs(builder, arguments[instruction->parameter_number()], type));
     } else if (instruction->opcode() == HloOpcode::kGetTupleElement) {
       const Shape& tuple = instruction->operand(0)->shape();
       result.push_back(operands[tuple.FirstLeafOfElement(instruction->tuple_index())]);
     } else if (instruction->opcode() == HloOpcode::kConstant) {
       XLA_INDEXING_ASSIGN_OR_RETURN(const auto element,
                                     MlirElement(*instruction->literal(), 0, builder.getContext()));
-      result.push_back(arith::ConstantOp::create(builder, loc, element));
+      result.push_back(arith::ConstantOp::create(builder, element));
     } else if (const HloComputation* called = instruction->inlined_computation()) {
       if (depth >= kMaxCalls) return NotLowered(*instruction);
-      XLA_INDEXING_ASSIGN_OR_RETURN(
-          auto inlined, EmitScalarComputation(builder, loc, *called, operands, depth + 1));
+      XLA_INDEXING_ASSIGN_OR_RETURN(auto inlined,
+                                    EmitScalarComputation(builder, *called, operands, depth + 1));
       result = std::move(inlined);
     } else if (instruction->opcode() == HloOpcode::kCopy ||
                instruction->opcode() == HloOpcode::kReshape) {
       result = operands;
     } else {
       XLA_INDEXING_ASSIGN_OR_RETURN(const Value value,
-                                    EmitElementwise(builder, loc, *instruction, operands));
+                                    EmitElementwise(builder, *instruction, operands));
       result.push_back(value);
     }
   }

@@ -15,9 +15,7 @@
 #define XLA_INDEXING_LOWERING_ELEMENTS_ELEMENTWISE_OPS_H_
 
 #include "absl/status/statusor.h"
-#include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Location.h"
 #include "mlir/IR/Types.h"
 #include "mlir/IR/Value.h"
 #include "mlir/IR/ValueRange.h"
@@ -25,6 +23,7 @@
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/lowering/index/apply_indexing.h"
 
 namespace xla_indexing::internal {
 
@@ -32,39 +31,36 @@ namespace xla_indexing::internal {
 bool IsLoweredElementwise(const HloInstruction& instruction);
 
 // An element of an elementwise instruction from the elements of its operands.
-absl::StatusOr<mlir::Value> EmitElementwise(mlir::OpBuilder& builder, mlir::Location loc,
+absl::StatusOr<mlir::Value> EmitElementwise(mlir::ImplicitLocOpBuilder& builder,
                                             const HloInstruction& instruction,
                                             mlir::ValueRange operands);
 
 // arguments[0] + arguments[1] * arguments[2], a step of a dot or convolution: the sum is of its element
 // type, the factors of those of its operands, and become that.
-absl::StatusOr<llvm::SmallVector<mlir::Value, 4>> EmitMultiplyAdd(mlir::OpBuilder& builder,
-                                                                  mlir::Location loc,
-                                                                  const HloInstruction& product,
-                                                                  mlir::ValueRange arguments);
+absl::StatusOr<MlirValues> EmitMultiplyAdd(mlir::ImplicitLocOpBuilder& builder,
+                                           const HloInstruction& product,
+                                           mlir::ValueRange arguments);
 
 // A binary operation on floats of any types, done in one that holds all three, as one of `result`.
-mlir::Value EmitOfFloats(mlir::OpBuilder& builder, mlir::Location loc, HloOpcode opcode,
-                         mlir::Value a, mlir::Value b, mlir::Type result);
+mlir::Value EmitOfFloats(mlir::ImplicitLocOpBuilder& builder, HloOpcode opcode, mlir::Value a,
+                         mlir::Value b, mlir::Type result);
 
 // A float as one of another type; anything else as it is.
-mlir::Value EmitFloatAs(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value,
-                        mlir::Type type);
+mlir::Value EmitFloatAs(mlir::ImplicitLocOpBuilder& builder, mlir::Value value, mlir::Type type);
 
 // An element as an integer of the width that its type has in memory, and back.
-mlir::Value EmitBits(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value,
-                     ElementType type);
-absl::StatusOr<mlir::Value> EmitFromBits(mlir::OpBuilder& builder, mlir::Location loc,
-                                         mlir::Value bits, ElementType type);
+mlir::Value EmitBits(mlir::ImplicitLocOpBuilder& builder, mlir::Value value, ElementType type);
+absl::StatusOr<mlir::Value> EmitFromBits(mlir::ImplicitLocOpBuilder& builder, mlir::Value bits,
+                                         ElementType type);
 
 // An element as one of another type.
-absl::StatusOr<mlir::Value> EmitConvert(mlir::OpBuilder& builder, mlir::Location loc,
-                                        mlir::Value value, ElementType from, ElementType to);
+absl::StatusOr<mlir::Value> EmitConvert(mlir::ImplicitLocOpBuilder& builder, mlir::Value value,
+                                        ElementType from, ElementType to);
 
 // The leaves of the result of a computation on scalars, such as a reducer, which is inlined.
-absl::StatusOr<llvm::SmallVector<mlir::Value, 4>> EmitScalarComputation(
-    mlir::OpBuilder& builder, mlir::Location loc, const HloComputation& computation,
-    mlir::ValueRange arguments, int depth = 0);
+absl::StatusOr<MlirValues> EmitScalarComputation(mlir::ImplicitLocOpBuilder& builder,
+                                                 const HloComputation& computation,
+                                                 mlir::ValueRange arguments, int depth = 0);
 
 }  // namespace xla_indexing::internal
 

@@ -209,7 +209,7 @@ absl::StatusOr<mlir::Type> ElementReader::TypeOf(const ArrayValue& array) const 
 absl::StatusOr<Value> ElementReader::Read(ArrayValue array, const ElementPlace& place) {
   XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type, TypeOf(array));
   XLA_INDEXING_ASSIGN_OR_RETURN(const Value value, ReadComputed(ComputedBy(array), place));
-  return EmitFloatAs(builder_, loc_, value, type);
+  return EmitFloatAs(builder_, value, type);
 }
 
 absl::StatusOr<Value> ElementReader::ReadComputed(ArrayValue array, const ElementPlace& place) {
@@ -225,9 +225,10 @@ absl::StatusOr<Value> ElementReader::ReadComputed(ArrayValue array, const Elemen
     }
     return Compute(*array.instruction, place);
   }
-  XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues address,
-                                ApplyIndexing(builder_, loc_, place.map, place.values, {}));
-  return mlir::memref::LoadOp::create(builder_, loc_, memory, address).getResult();
+  XLA_INDEXING_ASSIGN_OR_RETURN(
+      const MlirValues address,
+      ApplyIndexing(builder_, builder_.getLoc(), place.map, place.values, {}));
+  return mlir::memref::LoadOp::create(builder_, memory, address).getResult();
 }
 
 absl::StatusOr<Value> ElementReader::Compute(const HloInstruction& instruction,
@@ -251,7 +252,7 @@ absl::StatusOr<Value> ElementReader::Compute(const HloInstruction& instruction,
     XLA_INDEXING_ASSIGN_OR_RETURN(const Value operand, ReadOperand(instruction, i, place));
     operands.push_back(operand);
   }
-  return EmitElementwise(builder_, loc_, instruction, operands);
+  return EmitElementwise(builder_, instruction, operands);
 }
 
 absl::StatusOr<Value> ElementReader::ReadOperand(const HloInstruction& instruction, int64_t operand,
@@ -284,21 +285,21 @@ absl::StatusOr<Value> ElementReader::ReadBits(const HloInstruction& instruction,
   const int width = StorageBitWidth(instruction.shape().element_type());
   const mlir::Type bits_type = builder_.getIntegerType(width);
   const auto constant = [&](mlir::Type type, int64_t value) -> Value {
-    return arith::ConstantOp::create(builder_, loc_, builder_.getIntegerAttr(type, value));
+    return arith::ConstantOp::create(builder_, builder_.getIntegerAttr(type, value));
   };
   Value bits;
   if (from_width >= width) {
     XLA_INDEXING_ASSIGN_OR_RETURN(const Value wide, ReadOperand(instruction, 0, place));
-    bits = EmitBits(builder_, loc_, wide, from);
+    bits = EmitBits(builder_, wide, from);
   }
   if (from_width > width) {
     XLA_INDEXING_ASSIGN_OR_RETURN(const Value part,
                                   ReadIndexOf(place, place.map.num_results() - 1));
     const mlir::Type type = bits.getType();
-    const Value number = builder_.createOrFold<arith::IndexCastOp>(loc_, type, part);
-    const Value shift = builder_.createOrFold<arith::MulIOp>(loc_, number, constant(type, width));
+    const Value number = builder_.createOrFold<arith::IndexCastOp>(type, part);
+    const Value shift = builder_.createOrFold<arith::MulIOp>(number, constant(type, width));
     bits = builder_.createOrFold<arith::TruncIOp>(
-        loc_, bits_type, builder_.createOrFold<arith::ShRUIOp>(loc_, bits, shift));
+        bits_type, builder_.createOrFold<arith::ShRUIOp>(bits, shift));
   }
   for (int low = 0; low < width && from_width < width; low += from_width) {
     llvm::SmallVector<AffineExpr, 8> element(place.map.results());
@@ -307,13 +308,12 @@ absl::StatusOr<Value> ElementReader::ReadBits(const HloInstruction& instruction,
                             Constraints(place.map.constraints()), place.map.context());
     XLA_INDEXING_ASSIGN_OR_RETURN(
         const Value narrow, Read({instruction.operand(0), 0}, {std::move(map), place.values}));
-    const Value extended = builder_.createOrFold<arith::ExtUIOp>(
-        loc_, bits_type, EmitBits(builder_, loc_, narrow, from));
-    const Value shifted =
-        builder_.createOrFold<arith::ShLIOp>(loc_, extended, constant(bits_type, low));
-    bits = bits ? builder_.createOrFold<arith::OrIOp>(loc_, bits, shifted) : shifted;
+    const Value extended =
+        builder_.createOrFold<arith::ExtUIOp>(bits_type, EmitBits(builder_, narrow, from));
+    const Value shifted = builder_.createOrFold<arith::ShLIOp>(extended, constant(bits_type, low));
+    bits = bits ? builder_.createOrFold<arith::OrIOp>(bits, shifted) : shifted;
   }
-  return EmitFromBits(builder_, loc_, bits, instruction.shape().element_type());
+  return EmitFromBits(builder_, bits, instruction.shape().element_type());
 }
 
 absl::StatusOr<Value> ElementReader::EmitMoved(const HloInstruction& instruction, Value value,
@@ -321,10 +321,10 @@ absl::StatusOr<Value> ElementReader::EmitMoved(const HloInstruction& instruction
   const ElementType to = instruction.shape().element_type();
   if (from == to) return value;
   if (instruction.opcode() != HloOpcode::kBitcast) {
-    return EmitConvert(builder_, loc_, value, from, to);
+    return EmitConvert(builder_, value, from, to);
   }
   if (StorageBitWidth(from) != StorageBitWidth(to)) return NotLoweredInstruction(instruction);
-  return EmitFromBits(builder_, loc_, EmitBits(builder_, loc_, value, from), to);
+  return EmitFromBits(builder_, EmitBits(builder_, value, from), to);
 }
 
 // Begins with what is there in any case, the padding value or the array that is updated, and replaces
@@ -344,9 +344,9 @@ absl::StatusOr<Value> ElementReader::ReadOneOf(const HloInstruction& instruction
     first = 1;
     last = 2;
   } else {
-    value = arith::ConstantOp::create(builder_, loc_, builder_.getZeroAttr(type)).getResult();
+    value = arith::ConstantOp::create(builder_, builder_.getZeroAttr(type)).getResult();
   }
-  if (value.ok()) value = EmitFloatAs(builder_, loc_, *value, type);
+  if (value.ok()) value = EmitFloatAs(builder_, *value, type);
   for (int64_t operand = first; value.ok() && operand < last; ++operand) {
     const OperandIndexingSet* maps = FindMaps(entries, operand);
     if (maps == nullptr) continue;
@@ -354,13 +354,14 @@ absl::StatusOr<Value> ElementReader::ReadOneOf(const HloInstruction& instruction
       if (!indexing.IsExact()) return NoExactMap(instruction, operand);
       IndexingMap known = place.map;
       XLA_INDEXING_ASSIGN_OR_RETURN(const ElementPlace read, Follow(indexing, place, &known));
-      XLA_INDEXING_ASSIGN_OR_RETURN(const Value holds,
-                                    CheckDomain(builder_, loc_, read.map, read.values, {}, &known));
+      XLA_INDEXING_ASSIGN_OR_RETURN(
+          const Value holds,
+          CheckDomain(builder_, builder_.getLoc(), read.map, read.values, {}, &known));
       const absl::StatusOr<MlirValues> replaced =
           EmitIf(holds, *value, [&]() -> absl::StatusOr<MlirValues> {
             XLA_INDEXING_ASSIGN_OR_RETURN(const Value element,
                                           Read({instruction.operand(operand), 0}, read));
-            return MlirValues({EmitFloatAs(builder_, loc_, element, type)});
+            return MlirValues({EmitFloatAs(builder_, element, type)});
           });
       if (!replaced.ok()) return replaced.status();
       value = replaced->front();
@@ -373,15 +374,15 @@ absl::StatusOr<MlirValues> ElementReader::EmitIf(
     Value holds, mlir::ValueRange otherwise, absl::FunctionRef<absl::StatusOr<MlirValues>()> then) {
   if (mlir::matchPattern(holds, mlir::m_One())) return then();
   if (mlir::matchPattern(holds, mlir::m_Zero())) return MlirValues(otherwise);
-  auto branch = mlir::scf::IfOp::create(builder_, loc_, otherwise.getTypes(), holds,
+  auto branch = mlir::scf::IfOp::create(builder_, otherwise.getTypes(), holds,
                                         /*withElseRegion=*/!otherwise.empty());
   const mlir::OpBuilder::InsertionGuard back(builder_);
   builder_.setInsertionPointToStart(branch.thenBlock());
   absl::StatusOr<MlirValues> values = then();
   if (!values.ok() || otherwise.empty()) return values;
-  mlir::scf::YieldOp::create(builder_, loc_, *values);
+  mlir::scf::YieldOp::create(builder_, *values);
   builder_.setInsertionPointToStart(branch.elseBlock());
-  mlir::scf::YieldOp::create(builder_, loc_, otherwise);
+  mlir::scf::YieldOp::create(builder_, otherwise);
   return MlirValues(branch.getResults());
 }
 
@@ -389,22 +390,21 @@ absl::StatusOr<Value> ElementReader::ReadConstant(const HloInstruction& constant
   if (!IsOneNumber(constant)) return NotLoweredInstruction(constant);
   XLA_INDEXING_ASSIGN_OR_RETURN(const auto element,
                                 MlirElement(*constant.literal(), 0, builder_.getContext()));
-  return arith::ConstantOp::create(builder_, loc_, element).getResult();
+  return arith::ConstantOp::create(builder_, element).getResult();
 }
 
 absl::StatusOr<Value> ElementReader::ReadIota(const HloInstruction& iota,
                                               const ElementPlace& place) {
   XLA_INDEXING_ASSIGN_OR_RETURN(const Value index,
                                 ReadIndexOf(place, static_cast<int>(iota.iota_dimension())));
-  const Value number =
-      builder_.createOrFold<arith::IndexCastOp>(loc_, builder_.getI64Type(), index);
-  return EmitConvert(builder_, loc_, number, ElementType::kS64, iota.shape().element_type());
+  const Value number = builder_.createOrFold<arith::IndexCastOp>(builder_.getI64Type(), index);
+  return EmitConvert(builder_, number, ElementType::kS64, iota.shape().element_type());
 }
 
 absl::StatusOr<Value> ElementReader::ReadIndexOf(const ElementPlace& place, int dimension) {
   XLA_INDEXING_ASSIGN_OR_RETURN(const IndexingMap index, SelectResults(place.map, {dimension}));
-  XLA_INDEXING_ASSIGN_OR_RETURN(const auto values,
-                                ApplyIndexing(builder_, loc_, index, place.values, {}));
+  XLA_INDEXING_ASSIGN_OR_RETURN(
+      const auto values, ApplyIndexing(builder_, builder_.getLoc(), index, place.values, {}));
   return values.front();
 }
 
@@ -429,18 +429,17 @@ absl::StatusOr<Value> ElementReader::ReadIndex(ArrayValue array, const ElementPl
   // Clamped as numbers of 64 bits: those of u64 that exceed them are greater than any index.
   XLA_INDEXING_ASSIGN_OR_RETURN(
       const Value wide,
-      EmitConvert(builder_, loc_, read, type, is_unsigned ? ElementType::kU64 : ElementType::kS64));
+      EmitConvert(builder_, read, type, is_unsigned ? ElementType::kU64 : ElementType::kS64));
   const auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(builder_, loc_, builder_.getI64IntegerAttr(value));
+    return arith::ConstantOp::create(builder_, builder_.getI64IntegerAttr(value));
   };
   const Value low = constant(is_clamped ? function.lower() : is_unsigned ? 0 : kInt64Min);
   const Value high = constant(is_clamped ? function.upper() : kInt64Max);
-  const Value clamped =
-      is_unsigned ? builder_.createOrFold<arith::MinUIOp>(
-                        loc_, builder_.createOrFold<arith::MaxUIOp>(loc_, wide, low), high)
-                  : builder_.createOrFold<arith::MinSIOp>(
-                        loc_, builder_.createOrFold<arith::MaxSIOp>(loc_, wide, low), high);
-  return builder_.createOrFold<arith::IndexCastOp>(loc_, builder_.getIndexType(), clamped);
+  const Value clamped = is_unsigned ? builder_.createOrFold<arith::MinUIOp>(
+                                          builder_.createOrFold<arith::MaxUIOp>(wide, low), high)
+                                    : builder_.createOrFold<arith::MinSIOp>(
+                                          builder_.createOrFold<arith::MaxSIOp>(wide, low), high);
+  return builder_.createOrFold<arith::IndexCastOp>(builder_.getIndexType(), clamped);
 }
 
 absl::StatusOr<ElementPlace> ElementReader::Follow(const OperandIndexing& indexing,
@@ -471,12 +470,12 @@ absl::StatusOr<MlirValues> ElementReader::ReadInits(const HloInstruction& instru
   for (int64_t i = 0; i < instruction.shape().LeafCount(); ++i) {
     XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type, TypeOf({&instruction, i}));
     if (IsProduct(instruction)) {
-      inits.push_back(arith::ConstantOp::create(builder_, loc_, builder_.getZeroAttr(type)));
+      inits.push_back(arith::ConstantOp::create(builder_, builder_.getZeroAttr(type)));
       continue;
     }
     XLA_INDEXING_ASSIGN_OR_RETURN(
         const auto init, ReadScalar(*instruction.operand(instruction.operand_count() / 2 + i)));
-    inits.push_back(EmitFloatAs(builder_, loc_, init, type));
+    inits.push_back(EmitFloatAs(builder_, init, type));
   }
   return inits;
 }
@@ -536,23 +535,24 @@ absl::StatusOr<MlirValues> ElementReader::AddSteps(const HloInstruction& instruc
           const Value element, Read({instruction.operand(operand), 0}, {reads[operand], values}));
       arguments.push_back(element);
     }
-    if (is_product) return EmitMultiplyAdd(builder_, loc_, instruction, arguments);
+    if (is_product) return EmitMultiplyAdd(builder_, instruction, arguments);
     return Combine(*instruction.to_apply(), arguments);
   };
   // Elements of the result outside of the loops' domain read nothing.
   const IndexingMap known = SplitDomain(points, static_cast<int>(around.size())).first;
-  XLA_INDEXING_ASSIGN_OR_RETURN(const Value holds,
-                                CheckDomain(builder_, loc_, nest.around, around, {}, &known));
-  return EmitIf(holds, sums,
-                [&] { return EmitLoopNest(builder_, loc_, nest.loops, around, {}, sums, body); });
+  XLA_INDEXING_ASSIGN_OR_RETURN(
+      const Value holds, CheckDomain(builder_, builder_.getLoc(), nest.around, around, {}, &known));
+  return EmitIf(holds, sums, [&] {
+    return EmitLoopNest(builder_, builder_.getLoc(), nest.loops, around, {}, sums, body);
+  });
 }
 
 absl::StatusOr<MlirValues> ElementReader::Combine(const HloComputation& computation,
                                                   const MlirValues& arguments) {
   XLA_INDEXING_ASSIGN_OR_RETURN(MlirValues results,
-                                EmitScalarComputation(builder_, loc_, computation, arguments));
+                                EmitScalarComputation(builder_, computation, arguments));
   for (const auto [result, argument] : llvm::zip(results, arguments)) {
-    result = EmitFloatAs(builder_, loc_, result, argument.getType());
+    result = EmitFloatAs(builder_, result, argument.getType());
   }
   return results;
 }
@@ -571,29 +571,30 @@ absl::Status ElementReader::EmitUpdate(const HloInstruction& scatter, const Elem
   IndexingMap known = update.map;
   XLA_INDEXING_ASSIGN_OR_RETURN(const ElementPlace combined, Follow(target, update, &known));
   XLA_INDEXING_ASSIGN_OR_RETURN(
-      const Value holds, CheckDomain(builder_, loc_, combined.map, combined.values, {}, &known));
-  return EmitIf(holds, {},
-                [&]() -> absl::StatusOr<MlirValues> {
-                  XLA_INDEXING_ASSIGN_OR_RETURN(
-                      const MlirValues at,
-                      ApplyIndexing(builder_, loc_, combined.map, combined.values, {}));
-                  MlirValues arguments;
-                  for (const Value array : memory) {
-                    arguments.push_back(
-                        mlir::memref::LoadOp::create(builder_, loc_, array, at).getResult());
-                  }
-                  for (int64_t i = 0; i < count; ++i) {
-                    XLA_INDEXING_ASSIGN_OR_RETURN(
-                        const Value element, Read({scatter.operand(count + 1 + i), 0}, update));
-                    arguments.push_back(element);
-                  }
-                  XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues results,
-                                                Combine(*scatter.to_apply(), arguments));
-                  for (const auto [result, array] : llvm::zip(results, memory)) {
-                    mlir::memref::StoreOp::create(builder_, loc_, result, array, at);
-                  }
-                  return MlirValues();
-                })
+      const Value holds,
+      CheckDomain(builder_, builder_.getLoc(), combined.map, combined.values, {}, &known));
+  return EmitIf(
+             holds, {},
+             [&]() -> absl::StatusOr<MlirValues> {
+               XLA_INDEXING_ASSIGN_OR_RETURN(
+                   const MlirValues at,
+                   ApplyIndexing(builder_, builder_.getLoc(), combined.map, combined.values, {}));
+               MlirValues arguments;
+               for (const Value array : memory) {
+                 arguments.push_back(mlir::memref::LoadOp::create(builder_, array, at).getResult());
+               }
+               for (int64_t i = 0; i < count; ++i) {
+                 XLA_INDEXING_ASSIGN_OR_RETURN(const Value element,
+                                               Read({scatter.operand(count + 1 + i), 0}, update));
+                 arguments.push_back(element);
+               }
+               XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues results,
+                                             Combine(*scatter.to_apply(), arguments));
+               for (const auto [result, array] : llvm::zip(results, memory)) {
+                 mlir::memref::StoreOp::create(builder_, result, array, at);
+               }
+               return MlirValues();
+             })
       .status();
 }
 
@@ -601,7 +602,7 @@ absl::StatusOr<Value> ElementReader::ReadTiles(llvm::ArrayRef<TileInMemory> tile
                                                const ElementPlace& place) {
   const mlir::Type type =
       mlir::cast<mlir::MemRefType>(tiles.front().memory.getType()).getElementType();
-  Value value = arith::ConstantOp::create(builder_, loc_, builder_.getZeroAttr(type)).getResult();
+  Value value = arith::ConstantOp::create(builder_, builder_.getZeroAttr(type)).getResult();
   for (const TileInMemory& tile : llvm::reverse(tiles)) {
     XLA_INDEXING_ASSIGN_OR_RETURN(PlaceInTile found, FindInTile(tile, place));
     auto& [map, values] = found.position;
@@ -610,14 +611,15 @@ absl::StatusOr<Value> ElementReader::ReadTiles(llvm::ArrayRef<TileInMemory> tile
     if (tiles.size() > 1) unsure.append(found.filled);
     const IndexingMap has = MapOf(Variables(map.dims()), {}, std::move(unsure), map.context());
     XLA_INDEXING_ASSIGN_OR_RETURN(const Value holds,
-                                  CheckDomain(builder_, loc_, has, values, {}, &map));
+                                  CheckDomain(builder_, builder_.getLoc(), has, values, {}, &map));
     map.Simplify();
     const absl::StatusOr<MlirValues> loaded =
         EmitIf(holds, value, [&]() -> absl::StatusOr<MlirValues> {
-          XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues position,
-                                        ApplyIndexing(builder_, loc_, map, values, {}));
+          XLA_INDEXING_ASSIGN_OR_RETURN(
+              const MlirValues position,
+              ApplyIndexing(builder_, builder_.getLoc(), map, values, {}));
           return MlirValues(
-              {mlir::memref::LoadOp::create(builder_, loc_, tile.memory, position).getResult()});
+              {mlir::memref::LoadOp::create(builder_, tile.memory, position).getResult()});
         });
     if (!loaded.ok()) return loaded.status();
     value = loaded->front();

@@ -15,7 +15,6 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Location.h"
 #include "mlir/IR/Types.h"
 #include "mlir/IR/Value.h"
 #include "mlir/IR/ValueRange.h"
@@ -63,7 +62,7 @@ absl::Status NotLoweredInstruction(const HloInstruction& instruction);
 
 class ElementReader {
  public:
-  ElementReader(mlir::OpBuilder& builder, mlir::Location loc) : builder_(builder), loc_(loc) {}
+  ElementReader(mlir::ImplicitLocOpBuilder& builder) : builder_(builder) {}
 
   // Where an array lies.
   void SetMemory(const ArrayValue& array, mlir::Value memory) { memory_[array] = memory; }
@@ -82,9 +81,6 @@ class ElementReader {
   }
   // Back to memory.
   void ReadFromMemory() { tiles_.reset(); }
-
-  // What is emitted from now on is at this place.
-  void SetLocation(mlir::Location loc) { loc_ = loc; }
 
   absl::StatusOr<mlir::Type> TypeOf(const ArrayValue& array) const;
   absl::StatusOr<mlir::Value> Read(ArrayValue array, const ElementPlace& place);
@@ -137,8 +133,7 @@ class ElementReader {
   absl::StatusOr<mlir::Value> EmitMoved(const HloInstruction& instruction, mlir::Value value,
                                         ElementType from);
 
-  mlir::OpBuilder& builder_;
-  mlir::Location loc_;
+  mlir::ImplicitLocOpBuilder& builder_;
   absl::flat_hash_map<ArrayValue, mlir::Value> memory_;
   std::optional<Tiles> tiles_;
   bool may_miss_ = false;

@@ -99,14 +99,14 @@ absl::Status PlaceParameters(const HloComputation& computation, const FusionView
 }
 
 FunctionFrame::FunctionFrame(const HloComputation& computation, mlir::MLIRContext* context)
-    : computation_(computation), builder_(context), loc_(builder_.getUnknownLoc()) {
+    : computation_(computation), builder_(mlir::UnknownLoc::get(context), context) {
   context
       ->loadDialect<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
                     mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
 }
 
 absl::Status FunctionFrame::Begin() {
-  module_ = mlir::ModuleOp::create(loc_, std::string(computation_.name()));
+  module_ = mlir::ModuleOp::create(builder_.getLoc(), std::string(computation_.name()));
   llvm::SmallVector<mlir::Type, 8> types;
   const auto add = [&](const HloInstruction& instruction) {
     for (const Shape* leaf : instruction.shape().Leaves()) {
@@ -122,7 +122,7 @@ absl::Status FunctionFrame::Begin() {
   const size_t first_result = types.size();
   XLA_INDEXING_RETURN_IF_ERROR(add(*computation_.root_instruction()));
   builder_.setInsertionPointToEnd(module_->getBody());
-  auto function = mlir::func::FuncOp::create(builder_, loc_, std::string(computation_.name()),
+  auto function = mlir::func::FuncOp::create(builder_, std::string(computation_.name()),
                                              builder_.getFunctionType(types, {}));
   mlir::Block* body = function.addEntryBlock();
   builder_.setInsertionPointToStart(body);
@@ -132,7 +132,7 @@ absl::Status FunctionFrame::Begin() {
 }
 
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> FunctionFrame::Finish() {
-  mlir::func::ReturnOp::create(builder_, loc_);
+  mlir::func::ReturnOp::create(builder_);
   ShareConstants();
   // The first complaint, at the place of an instruction.
   absl::Status status;
@@ -156,7 +156,7 @@ void FunctionFrame::ShareConstants() {
   for (auto& [value, ops] : constants) {
     const auto is_used = [](mlir::arith::ConstantOp op) { return !op->use_empty(); };
     if (llvm::any_of(ops, is_used)) {
-      const Value shared = mlir::arith::ConstantOp::create(builder_, loc_, ops.front().getValue());
+      const Value shared = mlir::arith::ConstantOp::create(builder_, ops.front().getValue());
       for (mlir::arith::ConstantOp op : ops) op.replaceAllUsesWith(shared);
     }
   }
@@ -189,10 +189,10 @@ absl::StatusOr<Value> FunctionFrame::AddConstant(const HloInstruction& constant)
   {
     const mlir::OpBuilder::InsertionGuard back(builder_);
     builder_.setInsertionPointToStart(module_->getBody());
-    mlir::memref::GlobalOp::create(builder_, loc_, name, builder_.getStringAttr("private"), type,
-                                   values, /*constant=*/true, /*alignment=*/nullptr);
+    mlir::memref::GlobalOp::create(builder_, name, builder_.getStringAttr("private"), type, values,
+                                   /*constant=*/true, /*alignment=*/nullptr);
   }
-  return mlir::memref::GetGlobalOp::create(builder_, loc_, type, name).getResult();
+  return mlir::memref::GetGlobalOp::create(builder_, type, name).getResult();
 }
 
 }  // namespace xla_indexing::internal

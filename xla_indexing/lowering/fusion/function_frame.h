@@ -51,8 +51,7 @@ class FunctionFrame {
   // Ends the function. Each constant that is used is there once, at its beginning.
   absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Finish();
 
-  mlir::OpBuilder& builder() { return builder_; }
-  mlir::Location loc() const { return loc_; }
+  mlir::ImplicitLocOpBuilder& builder() { return builder_; }
   // The memory of each leaf of the parameters, and of each leaf of the result.
   const MlirValues& arguments() const { return arguments_; }
   const MlirValues& results() const { return results_; }
@@ -61,8 +60,7 @@ class FunctionFrame {
   void ShareConstants();
 
   const HloComputation& computation_;
-  mlir::OpBuilder builder_;
-  mlir::Location loc_;
+  mlir::ImplicitLocOpBuilder builder_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   MlirValues arguments_;
   MlirValues results_;

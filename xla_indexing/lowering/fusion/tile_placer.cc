@@ -108,8 +108,8 @@ absl::Status TilePlacer::FindActive(const TileNode& node, const MlirValues& indi
   const IndexingMap known(kPartsFit, nothing, std::move(all), {}, {});
   XLA_INDEXING_ASSIGN_OR_RETURN(
       const Value holds,
-      CheckDomain(builder_, loc_, IndexingMap(kPartsFit, nothing, std::move(box), {}, {}), indices,
-                  {}, &known));
+      CheckDomain(builder_, builder_.getLoc(),
+                  IndexingMap(kPartsFit, nothing, std::move(box), {}, {}), indices, {}, &known));
   placed->is_active = holds;
   return absl::OkStatus();
 }
@@ -134,8 +134,8 @@ absl::StatusOr<Value> TilePlacer::ReadRuntime(const TileRuntime& runtime,
   const IndexingMap in_array(kPartsFit,
                              mlir::AffineMap::get(element.num_dims(), 0, builder_.getContext()),
                              Variables(element.dims()), {}, {}, inside);
-  XLA_INDEXING_ASSIGN_OR_RETURN(const Value holds,
-                                CheckDomain(builder_, loc_, in_array, values, {}, &element));
+  XLA_INDEXING_ASSIGN_OR_RETURN(
+      const Value holds, CheckDomain(builder_, builder_.getLoc(), in_array, values, {}, &element));
   for (const Constraint& constraint : inside) {
     element.AddConstraint(kPartsFit, constraint.expr, constraint.interval);
   }
@@ -143,8 +143,7 @@ absl::StatusOr<Value> TilePlacer::ReadRuntime(const TileRuntime& runtime,
   const absl::StatusOr<MlirValues> value = reader_.EmitIf(
       holds,
       mlir::arith::ConstantOp::create(
-          builder_, loc_,
-          builder_.getIndexAttr(runtime.values.has_lower() ? runtime.values.lower() : 0))
+          builder_, builder_.getIndexAttr(runtime.values.has_lower() ? runtime.values.lower() : 0))
           .getResult(),
       [&]() -> absl::StatusOr<MlirValues> {
         XLA_INDEXING_ASSIGN_OR_RETURN(const Value read,

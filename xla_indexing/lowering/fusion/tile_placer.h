@@ -15,7 +15,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Location.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Value.h"
 #include "xla_indexing/lowering/fusion/element_reader.h"
@@ -37,9 +36,8 @@ struct PlacedTile {
 
 class TilePlacer {
  public:
-  TilePlacer(const TileGraph& graph, mlir::OpBuilder& builder, mlir::Location loc,
-             ElementReader& reader)
-      : graph_(graph), builder_(builder), loc_(loc), reader_(reader) {}
+  TilePlacer(const TileGraph& graph, mlir::ImplicitLocOpBuilder& builder, ElementReader& reader)
+      : graph_(graph), builder_(builder), reader_(reader) {}
 
   // `indices` are the present tile indices, by dimension of the space.
   absl::Status Place(const TileNode& node, const MlirValues& indices, PlacedTile* placed);
@@ -50,8 +48,7 @@ class TilePlacer {
   absl::StatusOr<mlir::Value> ReadRuntime(const TileRuntime& runtime, const MlirValues& arguments);
 
   const TileGraph& graph_;
-  mlir::OpBuilder& builder_;
-  mlir::Location loc_;
+  mlir::ImplicitLocOpBuilder& builder_;
   ElementReader& reader_;
 };
 
