@@ -18,7 +18,8 @@
     if (absl::Status status_ = (__VA_ARGS__); !status_.ok()) return status_; \
   } while (false)
 
-// Declares a variable with the value of an absl::StatusOr, or returns from the function with its status.
+// Declares a variable with the value of an absl::StatusOr, or assigns it to one that there is, or returns
+// from the function with the status.
 #define XLA_INDEXING_ASSIGN_OR_RETURN(declaration, ...)                                  \
   XLA_INDEXING_ASSIGN_OR_RETURN_BY(XLA_INDEXING_JOIN(status_or_, __LINE__), declaration, \
                                    __VA_ARGS__)

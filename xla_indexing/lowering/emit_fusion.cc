@@ -323,17 +323,19 @@ class ComputationEmitter {
             return next;
           });
       if (!selected.ok()) return selected.status();
-      return reader_.EmitIf(selected->front(), {}, [&]() -> absl::StatusOr<MlirValues> {
-        const auto at = mlir::ValueRange(*selected).drop_front(2);
-        XLA_INDEXING_ASSIGN_OR_RETURN(const auto element,
-                                      reader_.Read({instruction.operand(1), 0}, place));
-        const Value before = Load(memory, at);
-        XLA_INDEXING_ASSIGN_OR_RETURN(
-            const auto after, reader_.Combine(*instruction.GetComputation(AttributeKey::kScatter),
-                                              {before, element}));
-        Store(after.front(), memory, at);
-        return MlirValues();
-      });
+      return EmitIf(builder_, builder_.getLoc(), selected->front(), {},
+                    [&]() -> absl::StatusOr<MlirValues> {
+                      const auto at = mlir::ValueRange(*selected).drop_front(2);
+                      XLA_INDEXING_ASSIGN_OR_RETURN(
+                          const auto element, reader_.Read({instruction.operand(1), 0}, place));
+                      const Value before = Load(memory, at);
+                      XLA_INDEXING_ASSIGN_OR_RETURN(
+                          const auto after,
+                          reader_.Combine(*instruction.GetComputation(AttributeKey::kScatter),
+                                          {before, element}));
+                      Store(after.front(), memory, at);
+                      return MlirValues();
+                    });
     });
   }
 
@@ -349,34 +351,30 @@ class ComputationEmitter {
     const Shape& shape = sort.operand(0)->shape();
     const int64_t dim = sort.dimensions().front();
     const int64_t size = shape.dimension(dim);
-    // A row of each size but the sorted one, which counts the merges.
+    // A loop over each dimension but the sorted one, in whose place is one over the merges.
     llvm::SmallVector<int64_t, 4> sizes(shape.dimensions().begin(), shape.dimensions().end());
     sizes[dim] = size > 1 ? llvm::Log2_64_Ceil(size) : 0;
-    return EmitLoops(
-               sizes, {},
-               [&](mlir::ValueRange row, mlir::ValueRange) {
-                 const Value run = Make<arith::ShLIOp>(Index(1), row[dim]);
-                 const auto at = [&](Value index) {
-                   MlirValues address(row);
-                   address[dim] = index;
-                   return address;
-                 };
-                 const auto rows =
-                     EmitLoops({size}, {Index(0), Index(0)},
-                               [&](mlir::ValueRange to, mlir::ValueRange heads) {
-                                 return EmitMerge(sort, memory, merged, run, to.front(), heads, at);
-                               });
-                 if (!rows.ok()) return rows;
-                 return EmitLoops(
-                     {size}, {},
-                     [&](mlir::ValueRange to, mlir::ValueRange) -> absl::StatusOr<MlirValues> {
-                       for (const auto [from, array] : llvm::zip(merged, memory)) {
-                         Store(Load(from, at(to.front())), array, at(to.front()));
-                       }
-                       return MlirValues();
-                     });
-               })
-        .status();
+    const auto merge = [&](mlir::ValueRange row, mlir::ValueRange) -> absl::StatusOr<MlirValues> {
+      const Value run = Make<arith::ShLIOp>(Index(1), row[dim]);
+      const auto at = [&](Value index) {
+        MlirValues address(row);
+        address[dim] = index;
+        return address;
+      };
+      const auto take = [&](mlir::ValueRange to, mlir::ValueRange heads) {
+        return EmitMerge(sort, memory, merged, run, to.front(), heads, at);
+      };
+      const auto put_back = [&](mlir::ValueRange to,
+                                mlir::ValueRange) -> absl::StatusOr<MlirValues> {
+        for (const auto [from, array] : llvm::zip(merged, memory)) {
+          Store(Load(from, at(to.front())), array, at(to.front()));
+        }
+        return MlirValues();
+      };
+      XLA_INDEXING_RETURN_IF_ERROR(EmitLoops({size}, {Index(0), Index(0)}, take).status());
+      return EmitLoops({size}, {}, put_back);
+    };
+    return EmitLoops(sizes, {}, merge).status();
   }
 
   // The element at `to`, from the heads of the two runs that are merged there, of `run` elements each.

@@ -309,12 +309,11 @@ class TileEmitter {
       XLA_INDEXING_RETURN_IF_ERROR(emit({places, std::move(values)}, ranges));
       return MlirValues();
     };
-    return reader_
-        .EmitIf(state.is_active, {},
-                [&] {
-                  return EmitLoopNest(builder_, builder_.getLoc(), state.elements,
-                                      state.tile.arguments, {}, {}, body);
-                })
+    return EmitIf(builder_, builder_.getLoc(), state.is_active, {},
+                  [&] {
+                    return EmitLoopNest(builder_, builder_.getLoc(), state.elements,
+                                        state.tile.arguments, {}, {}, body);
+                  })
         .status();
   }
 
@@ -417,9 +416,7 @@ class TileEmitter {
     if (!internal::IsSumOfMany(*node.instruction)) {
       return internal::NotLoweredInstruction(*node.instruction);
     }
-    if (absl::Status status = placer_.Place(graph_.nodes()[number], indices_, &states_[number]);
-        !status.ok())
-      return status;
+    XLA_INDEXING_RETURN_IF_ERROR(placer_.Place(node, indices_, &states_[number]));
     ReadOperandsOf(number);
     XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues inits, reader_.ReadInits(*node.instruction));
     return ForEachElement(number, [&](const ElementPlace&, mlir::ValueRange position) {

@@ -18,7 +18,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Value.h"
 #include "mlir/Pass/Pass.h"
@@ -154,21 +153,9 @@ class IndexingLowerPass : public mlir::PassWrapper<IndexingLowerPass, mlir::Oper
       return next;
     };
     XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Value is_inside, EmitIsInside(op, rewriter));
-    if (mlir::matchPattern(is_inside, mlir::m_One())) {
+    return EmitIf(rewriter, op.getLoc(), is_inside, op.getInits(), [&] {
       return EmitLoopNest(rewriter, op.getLoc(), map, dims, runtimes, op.getInits(), body);
-    }
-    auto branch = mlir::scf::IfOp::create(rewriter, op.getLoc(), op.getInits().getTypes(),
-                                          is_inside, /*withElseRegion=*/!op.getInits().empty());
-    const mlir::OpBuilder::InsertionGuard back(rewriter);
-    rewriter.setInsertionPointToStart(branch.thenBlock());
-    absl::StatusOr<MlirValues> inside =
-        EmitLoopNest(rewriter, op.getLoc(), map, dims, runtimes, op.getInits(), body);
-    if (!inside.ok() || inside->empty()) return inside;
-    rewriter.setInsertionPointToEnd(branch.thenBlock());
-    mlir::scf::YieldOp::create(rewriter, op.getLoc(), *inside);
-    rewriter.setInsertionPointToEnd(branch.elseBlock());
-    mlir::scf::YieldOp::create(rewriter, op.getLoc(), op.getInits());
-    return MlirValues(branch.getResults());
+    });
   }
 
   // Whether the arguments of a loop are in the intervals of their variables, as far as that is not known.

@@ -357,33 +357,17 @@ absl::StatusOr<Value> ElementReader::ReadOneOf(const HloInstruction& instruction
       XLA_INDEXING_ASSIGN_OR_RETURN(
           const Value holds,
           CheckDomain(builder_, builder_.getLoc(), read.map, read.values, {}, &known));
-      const absl::StatusOr<MlirValues> replaced =
-          EmitIf(holds, *value, [&]() -> absl::StatusOr<MlirValues> {
+      XLA_INDEXING_ASSIGN_OR_RETURN(
+          const MlirValues replaced,
+          EmitIf(builder_, builder_.getLoc(), holds, *value, [&]() -> absl::StatusOr<MlirValues> {
             XLA_INDEXING_ASSIGN_OR_RETURN(const Value element,
                                           Read({instruction.operand(operand), 0}, read));
             return MlirValues({EmitFloatAs(builder_, element, type)});
-          });
-      if (!replaced.ok()) return replaced.status();
-      value = replaced->front();
+          }));
+      value = replaced.front();
     }
   }
   return value;
-}
-
-absl::StatusOr<MlirValues> ElementReader::EmitIf(
-    Value holds, mlir::ValueRange otherwise, absl::FunctionRef<absl::StatusOr<MlirValues>()> then) {
-  if (mlir::matchPattern(holds, mlir::m_One())) return then();
-  if (mlir::matchPattern(holds, mlir::m_Zero())) return MlirValues(otherwise);
-  auto branch = mlir::scf::IfOp::create(builder_, otherwise.getTypes(), holds,
-                                        /*withElseRegion=*/!otherwise.empty());
-  const mlir::OpBuilder::InsertionGuard back(builder_);
-  builder_.setInsertionPointToStart(branch.thenBlock());
-  absl::StatusOr<MlirValues> values = then();
-  if (!values.ok() || otherwise.empty()) return values;
-  mlir::scf::YieldOp::create(builder_, *values);
-  builder_.setInsertionPointToStart(branch.elseBlock());
-  mlir::scf::YieldOp::create(builder_, otherwise);
-  return MlirValues(branch.getResults());
 }
 
 absl::StatusOr<Value> ElementReader::ReadConstant(const HloInstruction& constant) {
@@ -444,8 +428,8 @@ absl::StatusOr<Value> ElementReader::ReadIndex(ArrayValue array, const ElementPl
 
 absl::StatusOr<ElementPlace> ElementReader::Follow(const OperandIndexing& indexing,
                                                    const ElementPlace& place, IndexingMap* known) {
-  absl::StatusOr<IndexingMap> composed = ComposeIndexingMaps(place.map, indexing.map());
-  if (!composed.ok()) return composed.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const IndexingMap with_runtimes,
+                                ComposeIndexingMaps(place.map, indexing.map()));
   MlirValues values = place.values;
   Variables dims(known->dims());
   for (int i = 0; i < indexing.map().num_runtimes(); ++i) {
@@ -453,16 +437,15 @@ absl::StatusOr<ElementPlace> ElementReader::Follow(const OperandIndexing& indexi
     values.push_back(index);
     dims.push_back({indexing.bindings()[i].ValueRange(), {}});
   }
-  composed = RuntimesToDimensions(*composed);
-  if (!composed.ok()) return composed.status();
-  composed->Simplify();
-  if (composed->num_ranges() > 0) {
+  XLA_INDEXING_ASSIGN_OR_RETURN(IndexingMap composed, RuntimesToDimensions(with_runtimes));
+  composed.Simplify();
+  if (composed.num_ranges() > 0) {
     return absl::UnimplementedError(
-        absl::StrCat("several elements are read at once: ", composed->ToString()));
+        absl::StrCat("several elements are read at once: ", composed.ToString()));
   }
   *known =
       MapOf(std::move(dims), known->results(), Constraints(known->constraints()), known->context());
-  return ElementPlace{*std::move(composed), std::move(values)};
+  return ElementPlace{std::move(composed), std::move(values)};
 }
 
 absl::StatusOr<MlirValues> ElementReader::ReadInits(const HloInstruction& instruction) {
@@ -542,7 +525,7 @@ absl::StatusOr<MlirValues> ElementReader::AddSteps(const HloInstruction& instruc
   const IndexingMap known = SplitDomain(points, static_cast<int>(around.size())).first;
   XLA_INDEXING_ASSIGN_OR_RETURN(
       const Value holds, CheckDomain(builder_, builder_.getLoc(), nest.around, around, {}, &known));
-  return EmitIf(holds, sums, [&] {
+  return EmitIf(builder_, builder_.getLoc(), holds, sums, [&] {
     return EmitLoopNest(builder_, builder_.getLoc(), nest.loops, around, {}, sums, body);
   });
 }
@@ -574,7 +557,7 @@ absl::Status ElementReader::EmitUpdate(const HloInstruction& scatter, const Elem
       const Value holds,
       CheckDomain(builder_, builder_.getLoc(), combined.map, combined.values, {}, &known));
   return EmitIf(
-             holds, {},
+             builder_, builder_.getLoc(), holds, {},
              [&]() -> absl::StatusOr<MlirValues> {
                XLA_INDEXING_ASSIGN_OR_RETURN(
                    const MlirValues at,
@@ -613,16 +596,16 @@ absl::StatusOr<Value> ElementReader::ReadTiles(llvm::ArrayRef<TileInMemory> tile
     XLA_INDEXING_ASSIGN_OR_RETURN(const Value holds,
                                   CheckDomain(builder_, builder_.getLoc(), has, values, {}, &map));
     map.Simplify();
-    const absl::StatusOr<MlirValues> loaded =
-        EmitIf(holds, value, [&]() -> absl::StatusOr<MlirValues> {
+    XLA_INDEXING_ASSIGN_OR_RETURN(
+        const MlirValues loaded,
+        EmitIf(builder_, builder_.getLoc(), holds, value, [&]() -> absl::StatusOr<MlirValues> {
           XLA_INDEXING_ASSIGN_OR_RETURN(
               const MlirValues position,
               ApplyIndexing(builder_, builder_.getLoc(), map, values, {}));
           return MlirValues(
               {mlir::memref::LoadOp::create(builder_, tile.memory, position).getResult()});
-        });
-    if (!loaded.ok()) return loaded.status();
-    value = loaded->front();
+        }));
+    value = loaded.front();
   }
   return value;
 }

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -62,7 +61,7 @@ absl::Status NotLoweredInstruction(const HloInstruction& instruction);
 
 class ElementReader {
  public:
-  ElementReader(mlir::ImplicitLocOpBuilder& builder) : builder_(builder) {}
+  explicit ElementReader(mlir::ImplicitLocOpBuilder& builder) : builder_(builder) {}
 
   // Where an array lies.
   void SetMemory(const ArrayValue& array, mlir::Value memory) { memory_[array] = memory; }
@@ -103,9 +102,6 @@ class ElementReader {
   // The value of an index: the element at a place, to which the function of index values is applied.
   absl::StatusOr<mlir::Value> ReadIndex(ArrayValue array, const ElementPlace& place,
                                         const ValueFunction& function);
-  // What `then` emits where `holds`, and `otherwise` elsewhere.
-  absl::StatusOr<MlirValues> EmitIf(mlir::Value holds, mlir::ValueRange otherwise,
-                                    absl::FunctionRef<absl::StatusOr<MlirValues>()> then);
 
  private:
   absl::StatusOr<InstructionIndexing> MapsOf(const HloInstruction& instruction);

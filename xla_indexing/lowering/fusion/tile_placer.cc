@@ -49,11 +49,9 @@ absl::Status TilePlacer::Place(const TileNode& node, const MlirValues& indices,
     XLA_INDEXING_ASSIGN_OR_RETURN(const Value value, ReadRuntime(runtime, placed->tile.arguments));
     placed->tile.arguments.push_back(value);
   }
-  const absl::StatusOr<IndexingMap> offsets = RuntimesToDimensions(tile.offsets);
-  const absl::StatusOr<IndexingMap> moved = RuntimesToDimensions(tile.runtime_offsets);
-  if (!offsets.ok()) return offsets.status();
-  if (!moved.ok()) return moved.status();
-  placed->tile.offsets = *offsets;
+  XLA_INDEXING_ASSIGN_OR_RETURN(placed->tile.offsets, RuntimesToDimensions(tile.offsets));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const IndexingMap moved,
+                                RuntimesToDimensions(tile.runtime_offsets));
   for (const auto [i, runtime] : llvm::enumerate(tile.runtimes)) {
     placed->tile.offsets.mutable_dim(graph_.space().num_dims() + static_cast<int>(i)).bounds =
         runtime.values;
@@ -61,7 +59,7 @@ absl::Status TilePlacer::Place(const TileNode& node, const MlirValues& indices,
   placed->tile.sizes = tile.sizes;
   placed->tile.strides = tile.strides;
   placed->tile.bounds = tile.bounds;
-  XLA_INDEXING_RETURN_IF_ERROR(FindElements(tile, *moved, placed));
+  XLA_INDEXING_RETURN_IF_ERROR(FindElements(tile, moved, placed));
   return FindActive(node, indices, placed);
 }
 
@@ -140,8 +138,8 @@ absl::StatusOr<Value> TilePlacer::ReadRuntime(const TileRuntime& runtime,
     element.AddConstraint(kPartsFit, constraint.expr, constraint.interval);
   }
   reader_.ReadFromMemory();
-  const absl::StatusOr<MlirValues> value = reader_.EmitIf(
-      holds,
+  const absl::StatusOr<MlirValues> value = EmitIf(
+      builder_, builder_.getLoc(), holds,
       mlir::arith::ConstantOp::create(
           builder_, builder_.getIndexAttr(runtime.values.has_lower() ? runtime.values.lower() : 0))
           .getResult(),

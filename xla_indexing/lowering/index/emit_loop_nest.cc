@@ -14,6 +14,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Value.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/expr/linear_sum.h"
@@ -63,17 +64,7 @@ class LoopNestEmitter {
       holds = emitter.EmitAnd(holds, each);
     }
     if (!holds) return EmitUnguarded(loop, carried);
-    auto branch = mlir::scf::IfOp::create(builder_, loc_, carried.getTypes(), holds,
-                                          /*withElseRegion=*/!carried.empty());
-    const mlir::OpBuilder::InsertionGuard back(builder_);
-    builder_.setInsertionPointToStart(branch.thenBlock());
-    XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues inside, EmitUnguarded(loop, carried));
-    if (carried.empty()) return MlirValues();
-    builder_.setInsertionPointToEnd(branch.thenBlock());
-    mlir::scf::YieldOp::create(builder_, loc_, inside);
-    builder_.setInsertionPointToEnd(branch.elseBlock());
-    mlir::scf::YieldOp::create(builder_, loc_, carried);
-    return MlirValues(branch.getResults());
+    return EmitIf(builder_, loc_, holds, carried, [&] { return EmitUnguarded(loop, carried); });
   }
 
  private:
@@ -214,6 +205,24 @@ absl::StatusOr<MlirValues> EmitLoopNest(mlir::OpBuilder& builder, mlir::Location
     }
   }
   return LoopNestEmitter(builder, loc, map, dims, runtimes, body).Emit(0, inits);
+}
+
+absl::StatusOr<MlirValues> EmitIf(mlir::OpBuilder& builder, mlir::Location loc, Value holds,
+                                  mlir::ValueRange otherwise,
+                                  absl::FunctionRef<absl::StatusOr<MlirValues>()> then) {
+  if (mlir::matchPattern(holds, mlir::m_One())) return then();
+  if (mlir::matchPattern(holds, mlir::m_Zero())) return MlirValues(otherwise);
+  auto branch = mlir::scf::IfOp::create(builder, loc, otherwise.getTypes(), holds,
+                                        /*withElseRegion=*/!otherwise.empty());
+  const mlir::OpBuilder::InsertionGuard back(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  absl::StatusOr<MlirValues> values = then();
+  if (!values.ok() || otherwise.empty()) return values;
+  builder.setInsertionPointToEnd(branch.thenBlock());
+  mlir::scf::YieldOp::create(builder, loc, *values);
+  builder.setInsertionPointToEnd(branch.elseBlock());
+  mlir::scf::YieldOp::create(builder, loc, otherwise);
+  return MlirValues(branch.getResults());
 }
 
 }  // namespace xla_indexing

@@ -27,6 +27,7 @@
 #include "absl/status/statusor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Location.h"
+#include "mlir/IR/Value.h"
 #include "mlir/IR/ValueRange.h"
 #include "xla_indexing/lowering/index/apply_indexing.h"
 #include "xla_indexing/map/indexing_map.h"
@@ -44,6 +45,11 @@ absl::StatusOr<MlirValues> EmitLoopNest(mlir::OpBuilder& builder, mlir::Location
                                         const IndexingMap& map, mlir::ValueRange dims,
                                         mlir::ValueRange runtimes, mlir::ValueRange inits,
                                         LoopBody body);
+
+// What `then` emits where `holds`, an i1, and `otherwise` elsewhere, as an `scf.if` where no constant decides.
+absl::StatusOr<MlirValues> EmitIf(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value holds,
+                                  mlir::ValueRange otherwise,
+                                  absl::FunctionRef<absl::StatusOr<MlirValues>()> then);
 
 }  // namespace xla_indexing
 
