@@ -296,46 +296,41 @@ class ComputationEmitter {
     XLA_INDEXING_ASSIGN_OR_RETURN(const IndexingMap window, DimensionsToRanges(met, window_dims));
     XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type,
                                   reader_.TypeOf({instruction.operand(0), 0}));
+    // Whether there is one yet, the element, and its indices.
+    MlirValues none = {Constant(builder_.getBoolAttr(false)), Constant(builder_.getZeroAttr(type))};
+    none.append(steps.size(), Index(0));
+    const auto choose = [&](const MlirValues& place,
+                            mlir::ValueRange best) -> absl::StatusOr<MlirValues> {
+      XLA_INDEXING_ASSIGN_OR_RETURN(const Value element,
+                                    reader_.Read({instruction.operand(0), 0}, {met, place}));
+      XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues at,
+                                    ApplyIndexing(builder_, builder_.getLoc(), met, place, {}));
+      MlirValues next = {Constant(builder_.getBoolAttr(true)), element};
+      next.append(at);
+      const HloComputation& select = *instruction.GetComputation(AttributeKey::kSelect);
+      XLA_INDEXING_ASSIGN_OR_RETURN(
+          const MlirValues keeps,
+          internal::EmitScalarComputation(builder_, select, {best[1], element}));
+      const Value stays = Make<arith::AndIOp>(best[0], keeps.front());
+      for (size_t i = 1; i < next.size(); ++i) {
+        next[i] = Make<arith::SelectOp>(stays, best[i], next[i]);
+      }
+      return next;
+    };
     return EmitNest(source, {}, [&](const ElementPlace& place) -> absl::StatusOr<MlirValues> {
-      // Whether there is one yet, the element, and its indices.
-      MlirValues none = {Constant(builder_.getBoolAttr(false)),
-                         Constant(builder_.getZeroAttr(type))};
-      none.append(steps.size(), Index(0));
-      const auto selected = EmitLoopNest(
-          builder_, builder_.getLoc(), window, place.values, {}, none,
-          [&](mlir::ValueRange ranges, mlir::ValueRange best) -> absl::StatusOr<MlirValues> {
-            MlirValues values = place.values;
-            values.append(ranges.begin(), ranges.end());
-            XLA_INDEXING_ASSIGN_OR_RETURN(const auto element,
-                                          reader_.Read({instruction.operand(0), 0}, {met, values}));
-            XLA_INDEXING_ASSIGN_OR_RETURN(
-                const auto at, ApplyIndexing(builder_, builder_.getLoc(), met, values, {}));
-            XLA_INDEXING_ASSIGN_OR_RETURN(
-                const auto keeps, internal::EmitScalarComputation(
-                                      builder_, *instruction.GetComputation(AttributeKey::kSelect),
-                                      {best[1], element}));
-            const Value stays = Make<arith::AndIOp>(best[0], keeps.front());
-            MlirValues next = {Constant(builder_.getBoolAttr(true)), element};
-            next.append(at);
-            for (size_t i = 1; i < next.size(); ++i) {
-              next[i] = Make<arith::SelectOp>(stays, best[i], next[i]);
-            }
-            return next;
-          });
-      if (!selected.ok()) return selected.status();
-      return EmitIf(builder_, builder_.getLoc(), selected->front(), {},
-                    [&]() -> absl::StatusOr<MlirValues> {
-                      const auto at = mlir::ValueRange(*selected).drop_front(2);
-                      XLA_INDEXING_ASSIGN_OR_RETURN(
-                          const auto element, reader_.Read({instruction.operand(1), 0}, place));
-                      const Value before = Load(memory, at);
-                      XLA_INDEXING_ASSIGN_OR_RETURN(
-                          const auto after,
-                          reader_.Combine(*instruction.GetComputation(AttributeKey::kScatter),
-                                          {before, element}));
-                      Store(after.front(), memory, at);
-                      return MlirValues();
-                    });
+      const auto step = [&](mlir::ValueRange ranges, mlir::ValueRange best) {
+        MlirValues values = place.values;
+        values.append(ranges.begin(), ranges.end());
+        return choose(values, best);
+      };
+      XLA_INDEXING_ASSIGN_OR_RETURN(
+          const MlirValues best,
+          EmitLoopNest(builder_, builder_.getLoc(), window, place.values, {}, none, step));
+      return EmitIf(builder_, builder_.getLoc(), best.front(), {}, [&] {
+        return reader_.CombineWith(instruction.operands().subspan(1, 1), place,
+                                   *instruction.GetComputation(AttributeKey::kScatter), {memory},
+                                   mlir::ValueRange(best).drop_front(2));
+      });
     });
   }
 

@@ -22,6 +22,7 @@
 #include "tests/testing/random.h"
 #include "tests/testing/random/random_hlo.h"
 #include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/lowering/run/run_mlir.h"

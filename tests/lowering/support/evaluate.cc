@@ -183,6 +183,7 @@ class Evaluator {
     absl::Status status;
     reference::ForEachIndex(value[0].sizes(), [&](const Index& index) {
       std::vector<Number> read;
+      read.reserve(operands.size());
       for (const Value* operand : operands) read.push_back(NumberAt(operand->front(), index));
       const absl::StatusOr<std::vector<Number>> result = Apply(*instruction.to_apply(), read);
       status.Update(result.status());
@@ -220,6 +221,7 @@ class Evaluator {
     const absl::StatusOr<Value> result = Run(computation, pointers);
     if (!result.ok()) return result.status();
     std::vector<Number> leaves;
+    leaves.reserve(result->size());
     for (const Array& leaf : *result) leaves.push_back(NumberAt(leaf, {}));
     return leaves;
   }

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -556,29 +557,32 @@ absl::Status ElementReader::EmitUpdate(const HloInstruction& scatter, const Elem
   XLA_INDEXING_ASSIGN_OR_RETURN(
       const Value holds,
       CheckDomain(builder_, builder_.getLoc(), combined.map, combined.values, {}, &known));
-  return EmitIf(
-             builder_, builder_.getLoc(), holds, {},
-             [&]() -> absl::StatusOr<MlirValues> {
-               XLA_INDEXING_ASSIGN_OR_RETURN(
-                   const MlirValues at,
-                   ApplyIndexing(builder_, builder_.getLoc(), combined.map, combined.values, {}));
-               MlirValues arguments;
-               for (const Value array : memory) {
-                 arguments.push_back(mlir::memref::LoadOp::create(builder_, array, at).getResult());
-               }
-               for (int64_t i = 0; i < count; ++i) {
-                 XLA_INDEXING_ASSIGN_OR_RETURN(const Value element,
-                                               Read({scatter.operand(count + 1 + i), 0}, update));
-                 arguments.push_back(element);
-               }
-               XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues results,
-                                             Combine(*scatter.to_apply(), arguments));
-               for (const auto [result, array] : llvm::zip(results, memory)) {
-                 mlir::memref::StoreOp::create(builder_, result, array, at);
-               }
-               return MlirValues();
-             })
-      .status();
+  const auto combine = [&]() -> absl::StatusOr<MlirValues> {
+    XLA_INDEXING_ASSIGN_OR_RETURN(
+        const MlirValues at,
+        ApplyIndexing(builder_, builder_.getLoc(), combined.map, combined.values, {}));
+    const auto updates = scatter.operands().subspan(count + 1);
+    return CombineWith(updates, update, *scatter.to_apply(), memory, at);
+  };
+  return EmitIf(builder_, builder_.getLoc(), holds, {}, combine).status();
+}
+
+absl::StatusOr<MlirValues> ElementReader::CombineWith(
+    absl::Span<const HloInstruction* const> updates, const ElementPlace& place,
+    const HloComputation& combiner, const MlirValues& memory, mlir::ValueRange at) {
+  MlirValues arguments;
+  for (const Value array : memory) {
+    arguments.push_back(mlir::memref::LoadOp::create(builder_, array, at));
+  }
+  for (const HloInstruction* update : updates) {
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value element, Read({update, 0}, place));
+    arguments.push_back(element);
+  }
+  XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues results, Combine(combiner, arguments));
+  for (const auto [result, array] : llvm::zip(results, memory)) {
+    mlir::memref::StoreOp::create(builder_, result, array, at);
+  }
+  return MlirValues();
 }
 
 absl::StatusOr<Value> ElementReader::ReadTiles(llvm::ArrayRef<TileInMemory> tiles,

@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/Builders.h"
@@ -92,18 +93,22 @@ class ElementReader {
   absl::StatusOr<MlirValues> ReadInits(const HloInstruction& instruction);
   absl::StatusOr<MlirValues> AddSteps(const HloInstruction& instruction, const StepPlaces& steps,
                                       const MlirValues& sums);
-  // A reducer of accumulators and what they are combined with, as values of the accumulators' types.
-  absl::StatusOr<MlirValues> Combine(const HloComputation& computation,
-                                     const MlirValues& arguments);
   // Combines what is in memory, an array for each leaf of a scatter, with an element of the
   // updates, unless that is dropped.
   absl::Status EmitUpdate(const HloInstruction& scatter, const ElementPlace& update,
                           const MlirValues& memory);
+  // Combines what is in memory at an index with elements of others. Gives nothing.
+  absl::StatusOr<MlirValues> CombineWith(absl::Span<const HloInstruction* const> updates,
+                                         const ElementPlace& place, const HloComputation& combiner,
+                                         const MlirValues& memory, mlir::ValueRange at);
   // The value of an index: the element at a place, to which the function of index values is applied.
   absl::StatusOr<mlir::Value> ReadIndex(ArrayValue array, const ElementPlace& place,
                                         const ValueFunction& function);
 
  private:
+  // A reducer of accumulators and what they are combined with, as values of the accumulators' types.
+  absl::StatusOr<MlirValues> Combine(const HloComputation& computation,
+                                     const MlirValues& arguments);
   absl::StatusOr<InstructionIndexing> MapsOf(const HloInstruction& instruction);
   absl::StatusOr<mlir::Value> ReadComputed(ArrayValue array, const ElementPlace& place);
   absl::StatusOr<mlir::Value> ReadBits(const HloInstruction& instruction,
