@@ -132,6 +132,7 @@ absl::Status CheckRun(const std::string& text, uint64_t seed, EmitFunction emit,
     arguments.push_back(RandomArgument(parameter->shape(), seed + arguments.size(), floats));
   }
   std::vector<const Value*> pointers;
+  pointers.reserve(arguments.size());
   for (const Value& argument : arguments) pointers.push_back(&argument);
   const std::unique_ptr<mlir::MLIRContext> context = MakeLoweringContext();
   auto emitted = emit(entry, context.get());

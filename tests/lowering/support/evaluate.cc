@@ -217,6 +217,7 @@ class Evaluator {
       Put(arguments[i], {}, &values.back()[0]);
     }
     std::vector<const Value*> pointers;
+    pointers.reserve(values.size());
     for (const Value& value : values) pointers.push_back(&value);
     const absl::StatusOr<Value> result = Run(computation, pointers);
     if (!result.ok()) return result.status();

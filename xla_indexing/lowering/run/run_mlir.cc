@@ -229,6 +229,7 @@ absl::Status CompiledModule::Run(const std::string& function, std::vector<RunArr
   std::vector<std::vector<int64_t>> descriptors(arrays.size());
   std::vector<void*> pointers(arrays.size());
   std::vector<void*> arguments;
+  arguments.reserve(arrays.size() + 1);
   for (size_t i = 0; i < arrays.size(); ++i) {
     descriptors[i] = DescriptorOf(arrays[i]);
     pointers[i] = descriptors[i].data();
@@ -245,6 +246,7 @@ absl::Status CompiledModule::RunIntegers(const std::string& function,
                                      static_cast<int64_t>(results->size()), 1};
   void* pointer = descriptor.data();
   std::vector<void*> packed;
+  packed.reserve(arguments.size() + 2);
   for (int64_t& argument : arguments) packed.push_back(&argument);
   packed.push_back(static_cast<void*>(&pointer));
   return Invoke(function, std::move(packed), nullptr);
