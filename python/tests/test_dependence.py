@@ -338,6 +338,14 @@ def dot_product_attention(x: Any) -> Any:
     return jax.nn.dot_product_attention(heads, heads, heads, is_causal=True)[:, :, 0]
 
 
+def of_best_keys(x: Any) -> Any:
+    """Scores below the third best are masked, and so are masked ones, whatever is best."""
+    scores = jnp.where(later(x.shape[1]), -jnp.inf, jnp.einsum("bqd,bkd->bqk", x, x))
+    least = lax.top_k(scores, 3)[0][..., -1:]
+    shares = jax.nn.softmax(jnp.where(scores >= least, scores, -jnp.inf), axis=-1)
+    return jnp.einsum("bqk,bkd->bqd", shares, x)
+
+
 def in_chunks(x: Any) -> Any:
     """Attention that goes over keys in chunks, with a running maximum and sum."""
     length, width = x.shape[1], 2
@@ -377,6 +385,7 @@ MASKED = {name: masked_by(mask) for name, mask in MASKS.items()} | {
         masked_attention,
         zeroed_attention,
         dot_product_attention,
+        of_best_keys,
         in_chunks,
         masked_layers,
     )

@@ -61,10 +61,18 @@ bool IsIntegerOperation(const HloInstruction& instruction) {
 }
 
 // The operands that decide the result: of a select with a fixed predicate that and the value that it
-// takes, and one that decides alone.
+// takes, or its two values where these are the same, and one that decides alone.
 absl::InlinedVector<size_t, 3> Deciding(const HloInstruction& instruction, ReadElements operands) {
   if (instruction.opcode() == HloOpcode::kSelect && operands[0]->is_fixed) {
     return {0, operands[0]->value.value() != 0 ? size_t{1} : size_t{2}};
+  }
+  // Two values that are the same, whichever is taken.
+  const auto is_known = [&](size_t i) {
+    return operands[i]->is_fixed && !operands[i]->is_scalar && operands[i]->value.has_value();
+  };
+  if (instruction.opcode() == HloOpcode::kSelect && is_known(1) && is_known(2) &&
+      *operands[1]->value == *operands[2]->value) {
+    return {1, 2};
   }
   // Bounds of a clamp of which the least is no less than the greatest.
   const bool has_bounds = instruction.opcode() == HloOpcode::kClamp &&

@@ -242,7 +242,7 @@ class ReadsOfInstruction {
                                    DecidedMap& decided) {
     switch (instruction_.opcode()) {
       case HloOpcode::kSelect:
-        if (operand == 0) return std::nullopt;
+        if (operand == 0) return CasesOfElementwise(operand, result, decided.evaluator());
         return decided.WhereChosen(
             {.instruction = instruction_.operand(0),
              .index = instruction_.operand(0)->shape().IsScalar() ? Exprs() : result},

@@ -1,7 +1,8 @@
 // What of an operation's maps is left where values decide that elements do not matter
 // (IndexingOptions::dependence):
 //
-//   select         a value is read where the predicate chooses it
+//   select         a value is read where the predicate chooses it, and the predicate where the values
+//                  differ
 //   dot            a factor is read where the other one is not 0 for certain
 //   convolution    the input is read where the kernel is not 0 for certain
 //   scatter        an element is read where no update takes its place

@@ -169,7 +169,14 @@ ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
       break;
   }
   // Elements of operands, at places that are not followed; but for the operands of places.
-  if (const auto arrays = ArraysPlaced(instruction)) return operands.Any(*arrays);
+  if (const auto arrays = ArraysPlaced(instruction)) {
+    Origins placed = operands.Any(*arrays);
+    // Where nothing is known of the keys, it is not known what is where.
+    if (opcode == HloOpcode::kSort && !HasFixedKey(operands)) {
+      placed.fixed = placed.zero = placed.infinite = false;
+    }
+    return placed;
+  }
   if (!instruction.called_computations().empty() && opcode != HloOpcode::kReduce) {
     return FindOfCall(operands);
   }
@@ -190,6 +197,16 @@ ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
     return origins;
   }
   return IsElementwise(opcode) ? FindOfElementwise(operands, is_float) : operands.all;
+}
+
+bool ValueOrigins::HasFixedKey(const OfOperands& sort) {
+  const HloComputation* comparator = sort.instruction.to_apply();
+  return comparator == nullptr ||
+         absl::c_any_of(comparator->parameters(), [&](const HloInstruction* parameter) {
+           const int64_t operand = parameter->parameter_number() / 2;
+           return !parameter->users().empty() &&
+                  (operand >= sort.instruction.operand_count() || sort.Of(operand).fixed);
+         });
 }
 
 ValueOrigins::Origins ValueOrigins::FindOfCall(const OfOperands& operands) {
@@ -231,9 +248,10 @@ ValueOrigins::Origins ValueOrigins::FindOfElementwise(const OfOperands& operands
     return Origins{fixed, fixed && zero, fixed && infinite, is_data, all.given, is_scalar};
   };
   if (opcode == HloOpcode::kSelect) {
-    // Where the predicate is not known, neither is the result.
+    // Where the predicate is not known, the result is if both values are the same.
     const Origins chosen = operands.Any({1, 2});
-    return known(operands.Of(0).fixed && chosen.fixed, chosen.zero, chosen.infinite);
+    const bool are_both = operands.Of(1).fixed && operands.Of(2).fixed;
+    return known(are_both || (operands.Of(0).fixed && chosen.fixed), chosen.zero, chosen.infinite);
   }
   // exp(-infinity) is 0; other results are not known.
   const bool is_finite = dependence_ == Dependence::kFiniteValues;
@@ -478,7 +496,10 @@ bool ValueOrigins::MayDecideReads(const HloInstruction& instruction) {
     return false;
   }
   if (opcode == HloOpcode::kSelect) {
-    return MayBeFixed(*instruction.operand(0), /*is_called=*/true);
+    const auto may_be_fixed = [&](int64_t operand) {
+      return MayBeFixed(*instruction.operand(operand), /*is_called=*/true);
+    };
+    return may_be_fixed(0) || (may_be_fixed(1) && may_be_fixed(2));
   }
   if (opcode == HloOpcode::kScatter) {
     return instruction.operand_count() == 3 &&

@@ -105,6 +105,8 @@ class ValueOrigins {
   struct OfOperands;
   Origins Find(const HloInstruction& instruction, const std::vector<Origins>& before);
   Origins FindOfCall(const OfOperands& operands);
+  // Whether some elements may be known of an operand that a sort compares by.
+  static bool HasFixedKey(const OfOperands& sort);
   Origins FindOfElementwise(const OfOperands& operands, bool is_float) const;
   Origins OriginsOfParameter(const HloInstruction& parameter, int64_t leaf);
   // Each instruction that calls the computation.

@@ -182,7 +182,7 @@ ValueCases ElementEvaluator::EvaluateAnew(const Element& element, const Constrai
   missed_.Add(before);
   if (!cases) {
     // A scalar that is not known tells cases apart.
-    if (!element.index.empty() && IsMissed(*element.instruction)) SetMissed(*element.instruction);
+    if (!element.IsScalar() && IsMissed(*element.instruction)) SetMissed(*element.instruction);
     return Unknown(element, when, range);
   }
   if (cases->size() > kMaxValueCases) {
@@ -588,7 +588,12 @@ std::optional<ValueCases> ElementEvaluator::FollowSelect(const Element& element,
   for (const ValueCase& predicate : EvaluateWhere(operand_element(0), when)) {
     const std::optional<int64_t> value = ConstantIn(predicate.value);
     if (!value && KeepsPartialValues()) {
-      llvm::append_range(cases, Unknown(element, predicate.when));
+      // Whichever is chosen, where both are the same.
+      std::optional<ValueCases> either =
+          FollowArithmetic(element, predicate.when, /*range=*/nullptr, /*without=*/0);
+      if (!either) return std::nullopt;
+      llvm::append_range(cases, *std::move(either));
+      if (cases.size() > kMaxValueCases) return std::nullopt;
       continue;
     }
     if (!value) {
@@ -754,6 +759,12 @@ ValueCases ElementEvaluator::ApplyToPartial(const Element& element,
                                             const Constraints& when) {
   const HloInstruction& instruction = *element.instruction;
   const bool is_finite = environment_.dependence() == Dependence::kFiniteValues;
+  if (instruction.opcode() == HloOpcode::kSelect) {
+    const Answer are_same = AreSame(values[1], values[2], when, is_finite, variables_);
+    if (are_same == Answer::kYes) return {{when, values[1].value, values[1].floats}};
+    if (are_same == Answer::kUndecided) SetMissed(instruction);
+    return Unknown(element, when);
+  }
   std::optional<ValueCases> result = SureValue(instruction, values, when, is_finite, variables_);
   if (result) return *std::move(result);
   const bool has_unknown_float =
@@ -776,9 +787,9 @@ ValueCases ElementEvaluator::ApplyToPartial(const Element& element,
     if (auto listed = FollowArray(element, when)) return *std::move(listed);
     // A scalar that is made of unknown ones tells cases apart as they do.
     const bool is_unknown_scalar =
-        element.index.empty() && (is_float || llvm::any_of(values, [&](const ValueCase& value) {
-                                    return HasUnknown(value.value);
-                                  }));
+        element.IsScalar() && (is_float || llvm::any_of(values, [&](const ValueCase& value) {
+                                 return HasUnknown(value.value);
+                               }));
     if (!is_unknown_scalar) SetMissed(instruction);
   }
   return Unknown(element, when);

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -201,6 +202,12 @@ class ElementEvaluator {
     llvm::SmallVector<mlir::AffineExpr, 1> iterations;  // of loops on the path, the outermost first
 
     ElementType type() const { return instruction->shape().Leaf(leaf).element_type(); }
+    // Whether it is a scalar, or the only integer of an array.
+    bool IsScalar() const {
+      return index.empty() ||
+             (IsIntegral(type()) && absl::c_all_of(instruction->shape().Leaf(leaf).dimensions(),
+                                                   [](int64_t size) { return size == 1; }));
+    }
     // An element of another instruction of the same computation, reached in the same way.
     Element Of(const HloInstruction* other, int64_t of_leaf,
                llvm::ArrayRef<mlir::AffineExpr> at) const {

@@ -235,6 +235,31 @@ std::optional<ValueCases> SplitWhereSure(HloOpcode opcode, ElementType type, con
   return SplitFloats(value, variables);
 }
 
+Answer AreSame(const ValueCase& a, const ValueCase& b, const Constraints& when, bool finite,
+               const ValueVariables& variables) {
+  if (!a.value || !b.value || variables.HasUnknown(a.value) || variables.HasUnknown(b.value) ||
+      (a.floats == nullptr) != (b.floats == nullptr)) {
+    return Answer::kNo;
+  }
+  if (a.value == b.value && a.floats == b.floats) return Answer::kYes;
+  if (a.floats == nullptr) {
+    const Interval difference = variables.RangeOf(Sub(a.value, b.value), when);
+    if (difference == Interval::Point(0)) return Answer::kYes;
+    return difference.Contains(0) ? Answer::kUndecided : Answer::kNo;
+  }
+  const auto class_of = [&](const ValueCase& value) {
+    return ClassOf({when, value.value, value.floats}, variables);
+  };
+  if (finite && class_of(a) != SureNumber::kNothing && class_of(a) == class_of(b)) {
+    return Answer::kYes;
+  }
+  const std::optional<int64_t> key_of_a = ConstantIn(a.value);
+  const std::optional<int64_t> key_of_b = ConstantIn(b.value);
+  if (!key_of_a || !key_of_b) return Answer::kUndecided;
+  return a.floats->At(*key_of_a).bitwiseIsEqual(b.floats->At(*key_of_b)) ? Answer::kYes
+                                                                         : Answer::kNo;
+}
+
 bool IsSurelyZero(const ValueCase& value, const ValueVariables& variables) {
   if (value.floats == nullptr) return ConstantIn(value.value) == 0;
   return ClassOf(value, variables) == SureNumber::kZero;

@@ -12,6 +12,7 @@
 //   minimum       least, -infinity (*)        the same
 //   exponential   -infinity (*)               0
 //   clamp         least >= greatest (*)       the greatest
+//   select        both sides the same (*)     the same
 //
 // (*) For floats only if all that is not known is finite (Dependence::kFiniteValues). Infinite is then what
 // is at least kInfinite in size.
@@ -27,6 +28,7 @@
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/ops/values/cases/value_cases.h"
 
 namespace xla_indexing::internal {
@@ -46,6 +48,11 @@ std::optional<ValueCases> SureValue(const HloInstruction& instruction,
 // something is multiplied by is 0, and not 0. Nothing if there would be more than 16.
 std::optional<ValueCases> SplitWhereSure(HloOpcode opcode, ElementType type, const ValueCase& value,
                                          bool finite, const ValueVariables& variables);
+
+// Whether two values are the same where `when` holds, or if `finite` both infinite with the same sign; no if
+// one of them is not known. Undecided where they may be the same at some points.
+Answer AreSame(const ValueCase& a, const ValueCase& b, const Constraints& when, bool finite,
+               const ValueVariables& variables);
 
 // Whether a value is 0, for certain.
 bool IsSurelyZero(const ValueCase& value, const ValueVariables& variables);
