@@ -465,6 +465,17 @@ OperandIndexing WithLabelOfMissed(OperandIndexing indexing, ValueOrigins& origin
 bool RestrictToDependence(const HloInstruction& instruction, Direction direction,
                           ValueOrigins& origins, mlir::MLIRContext* context,
                           InstructionIndexing* entries) {
+  if (origins.MayHideDecision(instruction)) {
+    for (IndexingEntry& entry : *entries) {
+      OperandIndexingSet weakened;
+      for (OperandIndexing each : entry.indexing) {
+        if (!each.IsUnknown()) each.Weaken(Missed(instruction));
+        weakened.Add(std::move(each));
+      }
+      entry.indexing = std::move(weakened);
+    }
+    return true;
+  }
   if (!origins.MayDecideReads(instruction)) return false;
   ReadsOfInstruction reads(instruction, direction, origins, context);
   bool is_restricted = false;

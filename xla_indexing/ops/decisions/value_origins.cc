@@ -97,6 +97,8 @@ bool DecidesReads(HloOpcode opcode) {
     case HloOpcode::kConvolution:
     case HloOpcode::kClamp:
     case HloOpcode::kDot:
+    case HloOpcode::kReduce:
+    case HloOpcode::kReduceWindow:
     case HloOpcode::kScatter:
       return true;
     default:
@@ -489,11 +491,31 @@ const KnownLeaves& ValueOrigins::ArraysOf(const HloInstruction& instruction, con
   return arrays_[Place(&instruction, calls)];
 }
 
+bool ValueOrigins::MayHideDecision(const HloInstruction& reduction) {
+  const bool is_reduction =
+      reduction.opcode() == HloOpcode::kReduce || reduction.opcode() == HloOpcode::kReduceWindow;
+  if (!is_reduction || reduction.to_apply() == nullptr || !reduction.shape().IsArray())
+    return false;
+  const HloInstruction* root = reduction.to_apply()->root_instruction();
+  if (root == nullptr || !IsOrderlessCombiner(*root) || root->opcode() == HloOpcode::kAdd) {
+    return false;
+  }
+  const Origins origins = Of(*reduction.operand(0));
+  const bool is_product = root->opcode() == HloOpcode::kMultiply;
+  const bool is_float = HoldsFloats(reduction.shape().element_type());
+  if (is_float && (!is_product || dependence_ != Dependence::kFiniteValues)) return false;
+  // A caller may pass zeros.
+  return (origins.data && origins.fixed && origins.zero) || (is_product && origins.given);
+}
+
 bool ValueOrigins::MayDecideReads(const HloInstruction& instruction) {
   const HloOpcode opcode = instruction.opcode();
   if (dependence_ == Dependence::kReads || !DecidesReads(opcode) ||
       !instruction.shape().IsArray()) {
     return false;
+  }
+  if (opcode == HloOpcode::kReduce || opcode == HloOpcode::kReduceWindow) {
+    return MayHideDecision(instruction);
   }
   if (opcode == HloOpcode::kSelect) {
     const auto may_be_fixed = [&](int64_t operand) {

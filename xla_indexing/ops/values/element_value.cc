@@ -754,6 +754,34 @@ ValueCases ElementEvaluator::EvaluateFactor(const HloInstruction* factor,
                     EvaluateWhere({factor, 0, {element.begin(), element.end()}, {}, {}}, when));
 }
 
+bool ElementEvaluator::MayMeetBounds(const Element& element, llvm::ArrayRef<ValueCase> values,
+                                     const Constraints& when) {
+  const HloOpcode opcode = element.instruction->opcode();
+  if (opcode != HloOpcode::kMinimum && opcode != HloOpcode::kMaximum) return false;
+  const bool is_least = opcode == HloOpcode::kMinimum;
+  const auto is_known = [&](const ValueCase& value, ElementType type) {
+    return value.value && !HasUnknown(value.value) && (!HoldsFloats(type) || value.floats);
+  };
+  for (const int64_t i : {0, 1}) {
+    const HloInstruction* inner = element.instruction->operand(i);
+    const ValueCase& bound = values[1 - i];
+    if (inner->opcode() != (is_least ? HloOpcode::kMaximum : HloOpcode::kMinimum) ||
+        is_known(values[i], element.type()) || !is_known(bound, element.type())) {
+      continue;
+    }
+    for (const HloInstruction* operand : inner->operands()) {
+      for (const ValueCase& other : EvaluateWhere(element.Of(operand, 0, element.index), when)) {
+        if (!is_known(other, element.type())) continue;
+        if (IsAtLeast(is_least ? other : bound, is_least ? bound : other, other.when, variables_) ||
+            !ConstantIn(other.value) || !ConstantIn(bound.value)) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
 ValueCases ElementEvaluator::ApplyToPartial(const Element& element,
                                             llvm::ArrayRef<ValueCase> values,
                                             const Constraints& when) {
@@ -765,6 +793,10 @@ ValueCases ElementEvaluator::ApplyToPartial(const Element& element,
     if (are_same == Answer::kUndecided) SetMissed(instruction);
     return Unknown(element, when);
   }
+  const Missed before = missed_;
+  const bool may_meet = MayMeetBounds(element, values, when);
+  missed_ = before;
+  if (may_meet) SetMissed(instruction);
   std::optional<ValueCases> result = SureValue(instruction, values, when, is_finite, variables_);
   if (result) return *std::move(result);
   const bool has_unknown_float =

@@ -291,6 +291,10 @@ class ElementEvaluator {
   // Cases of an operand that decide the result of an operation or do so nowhere; as they are, and missed, if
   // these are too many.
   ValueCases SplitCases(HloOpcode opcode, const HloInstruction& operand, ValueCases cases);
+  // Whether an operation may be the minimum of a maximum, or the other way round, whose bounds meet, so that
+  // it is a bound. That is not followed.
+  bool MayMeetBounds(const Element& element, llvm::ArrayRef<ValueCase> values,
+                     const Constraints& when);
   // An elementwise operation on values of which some may not be known, of partial values.
   ValueCases ApplyToPartial(const Element& element, llvm::ArrayRef<ValueCase> values,
                             const Constraints& when);

@@ -17,6 +17,7 @@
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/map/expr/constraint_form.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/ops/answers/parts/domain.h"
 #include "xla_indexing/ops/rules/frame/builders.h"
@@ -220,10 +221,12 @@ std::optional<OperandIndexing> ReplaceRuntimeVariable(const OperandIndexing& ind
     const AffineExpr expr = Substitute(constraint.expr, {}, symbols);
     fits = fits && domain.Constrain(expr, constraint.interval);
     // What is folded next may need it: a counter below the number of iterations does not wrap.
-    if (fits && is_count) {
-      domain.NarrowVariablesOf(expr, constraint.interval,
-                               [&](AffineExpr rest) { return simplifier.Range(rest); });
-    }
+    if (!fits || !is_count) continue;
+    Constraint known = {expr, constraint.interval};
+    NormalizeConstraint(simplifier, known, [&](AffineExpr variable, const Interval& interval) {
+      Interval* variable_bounds = domain.BoundsOf(variable);
+      *variable_bounds = variable_bounds->Intersect(interval);
+    });
   }
   if (!fits) return std::nullopt;
   OperandIndexing result(kPartsFit, domain.MakeMap(results, map.context()), std::move(bindings),

@@ -73,24 +73,6 @@ bool Domain::Constrain(AffineExpr expr, const Interval& interval) {
   return true;
 }
 
-void Domain::NarrowVariablesOf(AffineExpr expr, const Interval& interval,
-                               llvm::function_ref<Interval(AffineExpr)> range_of) {
-  const LinearSum sum = SumOf(expr);
-  if (!sum.valid()) return;
-  for (const Term& term : sum.terms()) {
-    Interval* bounds = BoundsOf(term.atom);
-    if (bounds == nullptr) continue;
-    LinearSum others = sum;
-    others.RemoveTerm(term.atom);
-    const AffineExpr rest = others.ToExpr(expr.getContext());
-    const Interval range = rest ? range_of(rest) : Interval::All();
-    if (!range.IsFinite() || range.IsEmpty()) continue;
-    const WideInterval left =
-        WideInterval(interval).Add(WideInterval(range.Neg())).PreimageOfMul(term.coefficient);
-    if (const auto both = WideInterval(*bounds).Intersect(left).Narrow()) *bounds = *both;
-  }
-}
-
 bool Domain::ConstrainResidue(AffineExpr expr, int64_t modulus, const Interval& residues) {
   const LinearSum sum = SumOf(expr);
   if (!sum.valid()) return false;

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/indexing_map.h"
@@ -29,10 +28,6 @@ struct Domain {
   // everywhere is left out; one on a multiple of one variable plus a constant narrows that
   // variable. False where `expr` is null.
   bool Constrain(mlir::AffineExpr expr, const Interval& interval);
-  // Narrows each variable of a sum that is in the interval to what the others leave of it, of which
-  // `range_of` says what values they have.
-  void NarrowVariablesOf(mlir::AffineExpr expr, const Interval& interval,
-                         llvm::function_ref<Interval(mlir::AffineExpr)> range_of);
   // Restricts the domain to the points with `expr mod modulus in residues`, likewise; modulus >= 1.
   bool ConstrainResidue(mlir::AffineExpr expr, int64_t modulus, const Interval& residues);
 

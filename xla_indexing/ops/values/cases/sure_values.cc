@@ -93,32 +93,6 @@ SureNumber SureFloat(HloOpcode opcode, llvm::ArrayRef<SureNumber> operands) {
   }
 }
 
-// Whether a bound of a clamp is at least the other one, for all that they may be.
-bool IsAtLeast(const ValueCase& a, const ValueCase& b, const Constraints& when,
-               const ValueVariables& variables) {
-  if (!a.value || !b.value || variables.HasUnknown(a.value) || variables.HasUnknown(b.value)) {
-    return false;
-  }
-  if ((a.floats == nullptr) != (b.floats == nullptr)) return false;
-  if (a.floats == nullptr) {
-    return variables.RangeOf(Sub(a.value, b.value), when).IsSubsetOf(Interval::AtLeast(0));
-  }
-  const Interval keys_of_a = variables.RangeOf(a.value, when).Intersect(a.floats->Keys());
-  const Interval keys_of_b = variables.RangeOf(b.value, when).Intersect(b.floats->Keys());
-  if (keys_of_a.IsEmpty() || keys_of_b.IsEmpty()) return false;
-  const auto is_least = [&](const APFloat& bound) {
-    for (int64_t key = keys_of_b.lower(); key <= keys_of_b.upper(); ++key) {
-      const APFloat::cmpResult order = bound.compare(b.floats->At(key));
-      if (order != APFloat::cmpGreaterThan && order != APFloat::cmpEqual) return false;
-    }
-    return true;
-  };
-  for (int64_t key = keys_of_a.lower(); key <= keys_of_a.upper(); ++key) {
-    if (!is_least(a.floats->At(key))) return false;
-  }
-  return true;
-}
-
 const llvm::fltSemantics& SemanticsOfFloat(ElementType type) {
   switch (type) {
     case ElementType::kF16:
@@ -233,6 +207,31 @@ std::optional<ValueCases> SplitWhereSure(HloOpcode opcode, ElementType type, con
   }
   if (!finite) return ValueCases{value};
   return SplitFloats(value, variables);
+}
+
+bool IsAtLeast(const ValueCase& a, const ValueCase& b, const Constraints& when,
+               const ValueVariables& variables) {
+  if (!a.value || !b.value || variables.HasUnknown(a.value) || variables.HasUnknown(b.value)) {
+    return false;
+  }
+  if ((a.floats == nullptr) != (b.floats == nullptr)) return false;
+  if (a.floats == nullptr) {
+    return variables.RangeOf(Sub(a.value, b.value), when).IsSubsetOf(Interval::AtLeast(0));
+  }
+  const Interval keys_of_a = variables.RangeOf(a.value, when).Intersect(a.floats->Keys());
+  const Interval keys_of_b = variables.RangeOf(b.value, when).Intersect(b.floats->Keys());
+  if (keys_of_a.IsEmpty() || keys_of_b.IsEmpty()) return false;
+  const auto is_least = [&](const APFloat& bound) {
+    for (int64_t key = keys_of_b.lower(); key <= keys_of_b.upper(); ++key) {
+      const APFloat::cmpResult order = bound.compare(b.floats->At(key));
+      if (order != APFloat::cmpGreaterThan && order != APFloat::cmpEqual) return false;
+    }
+    return true;
+  };
+  for (int64_t key = keys_of_a.lower(); key <= keys_of_a.upper(); ++key) {
+    if (!is_least(a.floats->At(key))) return false;
+  }
+  return true;
 }
 
 Answer AreSame(const ValueCase& a, const ValueCase& b, const Constraints& when, bool finite,

@@ -49,6 +49,10 @@ std::optional<ValueCases> SureValue(const HloInstruction& instruction,
 std::optional<ValueCases> SplitWhereSure(HloOpcode opcode, ElementType type, const ValueCase& value,
                                          bool finite, const ValueVariables& variables);
 
+// Whether a value is at least another one, for all that they may be where `when` holds.
+bool IsAtLeast(const ValueCase& a, const ValueCase& b, const Constraints& when,
+               const ValueVariables& variables);
+
 // Whether two values are the same where `when` holds, or if `finite` both infinite with the same sign; no if
 // one of them is not known. Undecided where they may be the same at some points.
 Answer AreSame(const ValueCase& a, const ValueCase& b, const Constraints& when, bool finite,
