@@ -90,8 +90,8 @@ endif()
 
 # What lowering/ and linalg/ use of MLIR besides, with all that their archives need.
 if(TARGET MLIRSCFDialect AND NOT TARGET xla_indexing::mlir_dialects)
-  set(_dialects MLIRAffineDialect MLIRAnalysis MLIRArithDialect MLIRFuncDialect MLIRLinalgDialect MLIRMathDialect
-    MLIRMemRefDialect MLIRPass MLIRSCFDialect MLIRTensorDialect)
+  set(_dialects MLIRAffineDialect MLIRAnalysis MLIRArithDialect MLIRComplexDialect MLIRFuncDialect MLIRLinalgDialect
+    MLIRMathDialect MLIRMemRefDialect MLIRPass MLIRSCFDialect MLIRTensorDialect)
   set(_needed ${_dialects})
   set(_next ${_dialects})
   while(_next)

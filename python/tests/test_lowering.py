@@ -152,6 +152,34 @@ def test_loops_branches_and_scatters_of_jax():
     assert "scf.while" in entry.emit()
 
 
+@pytest.mark.parametrize("name", ["complex64", "complex128"])
+def test_complex_numbers(name):
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+    given = [
+        (a + 1j * b).astype(name) for a, b in zip(arrays((4, 6), (6, 3)), arrays((4, 6), (6, 3), seed=1))
+    ]
+
+    def program(a, b):
+        turned = jax.lax.complex(a.imag, a.real)
+        return (
+            jnp.abs(a * turned + a),
+            a @ b,
+            b.sum(0) / (1 + b.prod(1)[:3]),
+            jnp.where(a == turned, jnp.exp(a), jnp.conj(jnp.tanh(turned))),
+            jnp.concatenate([a.T, turned.T])[::-1] * 2,
+            jnp.sqrt(a) - jnp.log(b).sum(),
+            a.real.astype(name) ** 2,
+        )
+
+    with jax.enable_x64(name == "complex128"):
+        entry = xi.analyze(program, *given, optimized=False).entry
+        expected = jax.jit(program)(*given)
+    for got, wanted in zip(entry.run(*given), expected):
+        assert got.dtype == wanted.dtype
+        np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 def test_floats_of_16_bits(name):
     jax = pytest.importorskip("jax")

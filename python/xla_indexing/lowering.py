@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 TileSizes = Union[str, Mapping[str, int], Sequence[int], None]
 
-_DTYPES = {"pred": "bool", "f16": "float16", "f32": "float32", "f64": "float64"}
+_DTYPES = {
+    "pred": "bool",
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "c64": "complex64",
+    "c128": "complex128",
+}
 
 
 def has_lowering() -> bool:

@@ -368,12 +368,87 @@ TEST(EmitFusionTest, BitsOfWideAndNarrowNumbers) {
                                                               {"s8", "u2", 4},
                                                               {"f16", "f8e5m2", 2},
                                                               {"u32", "pred", 4}}) {
-    const std::string row = absl::StrCat(narrow, "[3,5,", count, "]{0,2,1}");
-    ExpectRuns(absl::StrCat(
-        "ENTRY e { w = ", wide, "[3,5] parameter(0) n = ", row, " parameter(1) c = ", wide,
-        "[3,5] copy(w) d = ", row, " copy(n) a = ", row, " bitcast-convert(c) b = ", wide,
-        "[3,5] bitcast-convert(d) ROOT t = (", row, ", ", wide, "[3,5]) tuple(a, b) }"));
+    const std::string text =
+        absl::StrReplaceAll(R"(
+      ENTRY e {
+        w = WIDE[3,5] parameter(0)
+        n = NARROW[3,5,COUNT]{0,2,1} parameter(1)
+        c = WIDE[3,5] copy(w)
+        d = NARROW[3,5,COUNT]{0,2,1} copy(n)
+        a = NARROW[3,5,COUNT]{0,2,1} bitcast-convert(c)
+        b = WIDE[3,5] bitcast-convert(d)
+        ROOT t = (NARROW[3,5,COUNT]{0,2,1}, WIDE[3,5]) tuple(a, b)
+      })",
+                            {{"WIDE", wide}, {"NARROW", narrow}, {"COUNT", absl::StrCat(count)}});
+    ExpectRuns(text);
+    ExpectRuns(absl::StrReplaceAll(text, {{"{0,2,1}", "{2,1,0}"}, {"bitcast-convert", "bitcast"}}));
   }
+}
+
+TEST(EmitFusionTest, ComplexFunctions) {
+  for (const std::string type : {"c64", "c128"}) {
+    for (const std::string function :
+         {"cosine", "exponential", "exponential-minus-one", "log", "log-plus-one", "logistic",
+          "negate", "rsqrt", "sign", "sine", "sqrt", "tan", "tanh"}) {
+      ExpectRuns(absl::StrCat("ENTRY e { p = ", type, "[60] parameter(0) ROOT r = ", type, "[60] ",
+                              function, "(p) }"));
+    }
+    for (const std::string function : {"add", "divide", "multiply", "power", "subtract"}) {
+      ExpectRuns(absl::StrCat("ENTRY e { a = ", type, "[60] parameter(0) b = ", type,
+                              "[60] parameter(1) ROOT r = ", type, "[60] ", function, "(a, b) }"));
+    }
+  }
+}
+
+TEST(EmitFusionTest, ComplexNumbersAndTheirParts) {
+  const std::string text = R"(
+    ENTRY e {
+      x = c64[4,6] parameter(0)
+      y = f32[4,6] parameter(1)
+      i = s8[4,6] parameter(2)
+      re = f32[4,6] real(x)
+      im = f32[4,6] imag(x)
+      abs = f32[4,6] abs(x)
+      turned = c64[4,6] complex(im, re)
+      of_y = c64[4,6] convert(y)
+      of_i = c64[4,6] convert(i)
+      wide = c128[4,6] convert(turned)
+      same = pred[4,6] compare(turned, of_i), direction=EQ
+      other = pred[4,6] compare(x, of_y), direction=NE
+      chosen = c64[4,6] select(other, x, of_i)
+      none = f32[4,6] imag(y)
+      all = f32[4,6] real(y)
+      k = c64[3] constant({(1, -2), (0.5, 0), (-inf, 3)})
+      one = c64[] constant((0, 1))
+      ones = c64[4,6]{0,1} broadcast(one), dimensions={}
+      moved = c64[4,6]{0,1} subtract(chosen, ones)
+      padded = c64[4,9] pad(moved, one), padding=0_0x1_2
+      j = c64[4,9] iota(), iota_dimension=1
+      last = c64[8,9] concatenate(padded, j), dimensions={0}
+      ROOT t = (f32[4,6], f32[4,6], f32[4,6], c128[4,6], pred[4,6], c64[8,9], c64[3], f32[4,6], f32[4,6]) tuple(re, im, abs, wide, same, last, k, none, all)
+    })";
+  ExpectRuns(text);
+  ExpectRuns(absl::StrReplaceAll(text, {{"f32", "f64"}, {"c64", "c128"}, {"c128", "c64"}}));
+}
+
+TEST(EmitFusionTest, SumsAndProductsOfComplexNumbers) {
+  ExpectRuns(kComplexSums);
+  ExpectRuns(absl::StrReplaceAll(kComplexSums, {{"c64", "c128"}}));
+}
+
+// Floats of 32 bits are complex numbers, where the verifier takes that.
+TEST(EmitFusionTest, RandomOperationsOnComplexNumbers) {
+  const std::vector<HloOpcode> opcodes = LoweredOpcodes();
+  RandomRuns runs;
+  for (uint64_t seed = 0; seed < static_cast<uint64_t>(Cases(20000)) && !HasFailure(); ++seed) {
+    const std::string text =
+        absl::StrReplaceAll(RandomOperationModule(opcodes[seed % opcodes.size()], seed, opcodes),
+                            {{"f32[", seed % 3 == 0 ? "c128[" : "c64["}});
+    const bool is_complex = text.find(" c64[") != text.find(" c128[");
+    if (is_complex && ParseAndVerifyModule(text).ok()) runs.Check(text, seed);
+  }
+  std::cout << runs.run() << " run, " << runs.passed_over() << " passed over\n";
+  EXPECT_GT(runs.run(), Cases(1000));
 }
 
 // Each float of 32 bits is one of another precision, at random, where the verifier takes it.
@@ -447,8 +522,14 @@ TEST(EmitFusionTest, ErrorsNameTheInstruction) {
                         "ENTRY e { p = f32[4,4] parameter(0) i = s32[] parameter(1) "
                         "ROOT r = f32[4,4] conditional(i, p), branch_computations={f} }"),
               HasSubstr("r: c: cholesky"));
-  EXPECT_THAT(EmitError("ENTRY e { p = c64[4] parameter(0) ROOT n = c64[4] negate(p) }"),
-              HasSubstr("p: elements of type c64"));
+  EXPECT_THAT(EmitError("ENTRY e { p = f8e8m0fnu[4] parameter(0) ROOT n = f8e8m0fnu[4] copy(p) }"),
+              HasSubstr("p: elements of type f8e8m0fnu"));
+  EXPECT_THAT(EmitError("ENTRY e { p = c64[4] parameter(0) ROOT n = c64[4] cbrt(p) }"),
+              HasSubstr("n: cbrt of c64[4]"));
+  EXPECT_THAT(EmitError("ENTRY e { p = f32[4,2] parameter(0) ROOT b = c64[4] bitcast(p) }"),
+              HasSubstr("b: bitcast"));
+  EXPECT_THAT(EmitError("ENTRY e { p = f32[4,2]{0,1} parameter(0) ROOT b = f64[4] bitcast(p) }"),
+              HasSubstr("b: bitcast"));
   EXPECT_THAT(EmitError("ENTRY e { p = f32[<=4] parameter(0) ROOT n = f32[<=4] negate(p) }"),
               HasSubstr("p: arrays like f32[<=4]"));
 }

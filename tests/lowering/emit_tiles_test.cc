@@ -105,6 +105,10 @@ TEST(EmitTilesTest, Attention) {
   ExpectTilesRun(absl::StrCat(kSoftmaxOfRows, kEntryOfAttention), {"2,4", "5,3", "2,2"}, 20);
 }
 
+TEST(EmitTilesTest, SumsAndProductsOfComplexNumbers) {
+  ExpectTilesRun(kComplexSums, {"2,2", "5,3", "1,1"}, 10);
+}
+
 // Query i reads the keys after it: the last one reads none, others none of the first tiles.
 constexpr char kMaskedAttention[] = R"(
     max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] maximum(a, b) }
@@ -238,8 +242,8 @@ TEST(EmitTilesTest, ErrorsNameTheInstruction) {
   EXPECT_THAT(ErrorOf("ENTRY e { p = f32[4,4] parameter(0) ROOT c = f32[4,4] cholesky(p), "
                       "lower=true }"),
               HasSubstr("c: cholesky"));
-  EXPECT_THAT(ErrorOf("ENTRY e { p = c64[4] parameter(0) ROOT n = c64[4] negate(p) }"),
-              HasSubstr("p: elements of type c64"));
+  EXPECT_THAT(ErrorOf("ENTRY e { p = f8e8m0fnu[4] parameter(0) ROOT n = f8e8m0fnu[4] copy(p) }"),
+              HasSubstr("p: elements of type f8e8m0fnu"));
 }
 
 TEST(EmitTilesTest, RandomFusionsHaveTheValuesOfTheirDefinition) {

@@ -33,6 +33,7 @@
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/lowering/elements/element_types.h"
 #include "xla_indexing/lowering/elements/elementwise_ops.h"
 #include "xla_indexing/lowering/fusion/element_reader.h"
 #include "xla_indexing/lowering/fusion/function_frame.h"
@@ -297,7 +298,7 @@ class ComputationEmitter {
     XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type,
                                   reader_.TypeOf({instruction.operand(0), 0}));
     // Whether there is one yet, the element, and its indices.
-    MlirValues none = {Constant(builder_.getBoolAttr(false)), Constant(builder_.getZeroAttr(type))};
+    MlirValues none = {Constant(builder_.getBoolAttr(false)), internal::EmitZero(builder_, type)};
     none.append(steps.size(), Index(0));
     const auto choose = [&](const MlirValues& place,
                             mlir::ValueRange best) -> absl::StatusOr<MlirValues> {

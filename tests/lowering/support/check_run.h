@@ -2,7 +2,7 @@
 //
 // Integers are equal. Floats are within 4 units in the last place by default: both sides do the same
 // operations of the same precision in the same order, and differ only in functions such as exp, which
-// LLVM may compute otherwise than libm.
+// LLVM may compute otherwise than libm. Of a complex number the units are those of its absolute value.
 #ifndef XLA_INDEXING_TESTS_LOWERING_SUPPORT_CHECK_RUN_H_
 #define XLA_INDEXING_TESTS_LOWERING_SUPPORT_CHECK_RUN_H_
 

@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
+#include "tests/lowering/support/complex_values.h"
 #include "tests/reference/execute/integers.h"
 #include "tests/reference/execute/value.h"
 #include "xla_indexing/hlo/model/instruction.h"
@@ -90,8 +91,12 @@ std::optional<T> FloatUnary(HloOpcode opcode, T a) {
       return std::log1p(a);
     case HloOpcode::kLogistic:
       return T(1) / (T(1) + std::exp(-a));
+    case HloOpcode::kImag:
+      return T(0);
     case HloOpcode::kNegate:
       return -a;
+    case HloOpcode::kReal:
+      return a;
     case HloOpcode::kRoundNearestAfz:
       return std::round(a);
     case HloOpcode::kRoundNearestEven:
@@ -211,8 +216,7 @@ std::optional<Integer> IntegerUnary(HloOpcode opcode, ElementType type, Integer 
 }  // namespace
 
 bool HasElementValues(ElementType type) {
-  return IsArrayType(type) && !IsComplex(type) && type != ElementType::kF4E2M1FN &&
-         type != ElementType::kF8E8M0FNU;
+  return IsArrayType(type) && type != ElementType::kF4E2M1FN && type != ElementType::kF8E8M0FNU;
 }
 
 double NumberOf(ElementType type, Integer bits) {
@@ -231,6 +235,14 @@ Integer BitsOfFloat(ElementType type, double number) {
 
 Integer ConvertElement(Integer bits, ElementType from, ElementType to) {
   if (from == to) return bits;
+  if (IsComplex(from) || IsComplex(to)) {
+    const auto convert = [&](Integer part) {
+      return ConvertElement(part, ComplexComponentType(from), ComplexComponentType(to));
+    };
+    if (!IsComplex(from)) return ComplexBits(to, convert(bits), 0);
+    const Integer real = convert(BitsOfPart(from, bits, 0));
+    return IsComplex(to) ? ComplexBits(to, real, convert(BitsOfPart(from, bits, 1))) : real;
+  }
   if (!IsFloatingPoint(from)) {
     if (!IsFloatingPoint(to)) return reference::WrapInteger(to, bits);
     // Rounded once; to 16 bits, by way of f32.
@@ -263,6 +275,7 @@ std::optional<Integer> ElementwiseValue(const HloInstruction& instruction,
       return operands[0] != 0 ? ConvertElement(operands[1], from(1), type)
                               : ConvertElement(operands[2], from(2), type);
     case HloOpcode::kCompare: {
+      if (IsComplex(from(0))) return ComplexValue(instruction, operands);
       if (!IsFloatingPoint(from(0))) break;
       const bool is_total = instruction.GetText(AttributeKey::kComparisonType) == "TOTALORDER";
       if (is_total && (from(0) != from(1) || BitWidth(from(0)) == 64)) return std::nullopt;
@@ -287,6 +300,7 @@ std::optional<Integer> ElementwiseValue(const HloInstruction& instruction,
     default:
       break;
   }
+  if (IsComplex(type) || IsComplex(from(0))) return ComplexValue(instruction, operands);
   if (IsFloatingPoint(type)) {
     bool is_f64 = type == ElementType::kF64;
     for (int64_t i = 0; i < instruction.operand_count(); ++i) {
@@ -303,6 +317,7 @@ std::optional<Integer> ElementwiseValue(const HloInstruction& instruction,
 }
 
 Integer MultiplyAddValue(ElementType type, Integer sum, Integer a, Integer b) {
+  if (IsComplex(type)) return ComplexMultiplyAdd(type, sum, a, b);
   if (IsFloatingPoint(type)) {
     const Integer product = BitsOfFloat(type, NumberOf(type, a) * NumberOf(type, b));
     return BitsOfFloat(type, NumberOf(type, sum) + NumberOf(type, product));

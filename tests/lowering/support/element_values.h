@@ -1,5 +1,6 @@
 // The values of single elements by the definitions of their operations. A value is its bits: of
-// integers the number, and of floats those of their format.
+// integers the number, of floats those of their format, and of complex numbers those of their parts
+// (complex_values.h).
 //
 // Example: MultiplyAddValue(ElementType::kS8, 100, 10, 3) == -126.
 #ifndef XLA_INDEXING_TESTS_LOWERING_SUPPORT_ELEMENT_VALUES_H_
@@ -14,11 +15,11 @@
 
 namespace xla_indexing {
 
-// All but complex numbers, f4e2m1fn and f8e8m0fnu.
+// All but f4e2m1fn and f8e8m0fnu.
 bool HasElementValues(ElementType type);
 
 // The number that the bits of an element are, and the bits of the float that is nearest to a
-// number.
+// number. No complex numbers.
 double NumberOf(ElementType type, reference::Integer bits);
 reference::Integer BitsOfFloat(ElementType type, double number);
 

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "tests/lowering/support/complex_values.h"
 #include "tests/lowering/support/element_values.h"
 #include "tests/reference/execute/execute.h"
 #include "tests/reference/execute/integers.h"
@@ -74,6 +75,13 @@ class Evaluator {
       return Run(called, std::vector<const Value*>(arguments.begin(), arguments.end()));
     };
     switch (instruction.opcode()) {
+      case HloOpcode::kBitcast:
+        // Elements of another width are those of a bitcast-convert, in the shapes that are lowered.
+        if (StorageBitWidth(instruction.shape().element_type()) !=
+            StorageBitWidth(operands[0]->front().shape().element_type())) {
+          return BitcastConvert(instruction, operands);
+        }
+        return Move(instruction, operands);
       case HloOpcode::kBitcastConvert:
         return BitcastConvert(instruction, operands);
       case HloOpcode::kConditional:
@@ -101,7 +109,6 @@ class Evaluator {
       case HloOpcode::kWhile:
         return reference::While(instruction, operands, run);
       case HloOpcode::kAddDependency:
-      case HloOpcode::kBitcast:
       case HloOpcode::kBroadcast:
       case HloOpcode::kConcatenate:
       case HloOpcode::kDomain:
@@ -235,6 +242,11 @@ class Evaluator {
     Array& to = value[0];
     const ElementType type = instruction.shape().element_type();
     const bool narrows = to.rank() > from.rank();
+    const Array& narrow = narrows ? to : from;
+    const Array& wide = narrows ? from : to;
+    if (narrow.sizes().first(std::min(wide.rank(), narrow.rank())) != wide.sizes()) {
+      return NoDefinition(instruction);
+    }
     const int width = StorageBitWidth((narrows ? to : from).shape().element_type());
     const auto low_bits = [](Integer bits, int count) {
       return bits & ((Integer(1) << count) - 1);
@@ -345,9 +357,15 @@ class Evaluator {
     Value value = reference::MakeValue(instruction.shape());
     const ElementType type = instruction.shape().element_type();
     for (size_t i = 0; i < value[0].elements().size(); ++i) {
-      const Integer bits = instruction.literal()->BitsAt(static_cast<int64_t>(i));
-      value[0].elements()[i].value =
-          IsFloatingPoint(type) ? bits : reference::WrapInteger(type, bits);
+      const auto position = static_cast<int64_t>(i);
+      const Literal& literal = *instruction.literal();
+      const Integer bits = literal.BitsAt(position);
+      std::optional<Integer>& element = value[0].elements()[i].value;
+      if (IsComplex(type)) {
+        element = ComplexBits(type, bits, literal.BitsAt(position, 1));
+      } else {
+        element = IsFloatingPoint(type) ? bits : reference::WrapInteger(type, bits);
+      }
     }
     return value;
   }

@@ -68,6 +68,21 @@ inline constexpr char kConvolutionWithEpilogue[] = R"(
       ROOT r = f32[2,3,6,6] maximum(a, zb)
     })";
 
+inline constexpr char kComplexSums[] = R"(
+    add { a = c64[] parameter(0) b = c64[] parameter(1) ROOT s = c64[] add(a, b) }
+    mul { a = c64[] parameter(0) b = c64[] parameter(1) ROOT s = c64[] multiply(a, b) }
+    ENTRY e {
+      x = c64[5,4] parameter(0)
+      y = c64[4,3] parameter(1)
+      zero = c64[] constant((0, 0))
+      d = c64[5,3] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+      e = c64[5,3] exponential(d)
+      s = c64[5] reduce(x, zero), dimensions={1}, to_apply=add
+      one = c64[] constant((1, 0))
+      p = c64[5] reduce(x, one), dimensions={1}, to_apply=mul
+      ROOT t = (c64[5,3], c64[5], c64[5]) tuple(d, s, p)
+    })";
+
 // A reduce of two results.
 inline constexpr char kArgmax[] = R"(
     best {

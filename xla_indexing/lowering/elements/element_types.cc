@@ -8,6 +8,9 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
 #include "llvm/Support/Casting.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "xla_indexing/base/status_macros.h"
@@ -42,23 +45,45 @@ absl::StatusOr<mlir::Type> MlirElementType(ElementType type, mlir::MLIRContext* 
       return mlir::Float32Type::get(context);
     case ElementType::kF64:
       return mlir::Float64Type::get(context);
+    case ElementType::kC64:
+      return mlir::ComplexType::get(mlir::Float32Type::get(context));
+    case ElementType::kC128:
+      return mlir::ComplexType::get(mlir::Float64Type::get(context));
     default:
       return absl::UnimplementedError(
           absl::StrCat("elements of type ", ElementTypeName(type), " are not lowered"));
   }
 }
 
-absl::StatusOr<mlir::TypedAttr> MlirElement(const Literal& literal, int64_t position,
+absl::StatusOr<mlir::Attribute> MlirElement(const Literal& literal, int64_t position,
                                             mlir::MLIRContext* context) {
+  const ElementType element_type = literal.shape().element_type();
   XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type,
-                                MlirElementType(literal.shape().element_type(), context));
+                                MlirElementType(ComplexComponentType(element_type), context));
   if (literal.IsElided()) return absl::InvalidArgumentError("the values of a constant are elided");
-  const llvm::APInt bits(type.getIntOrFloatBitWidth(), literal.BitsAt(position),
-                         /*isSigned=*/false, /*implicitTrunc=*/true);
-  if (const auto float_type = llvm::dyn_cast<mlir::FloatType>(type)) {
+  const auto part = [&](int number) -> mlir::Attribute {
+    const llvm::APInt bits(type.getIntOrFloatBitWidth(), literal.BitsAt(position, number),
+                           /*isSigned=*/false, /*implicitTrunc=*/true);
+    const auto float_type = llvm::dyn_cast<mlir::FloatType>(type);
+    if (!float_type) return mlir::IntegerAttr::get(type, bits);
     return mlir::FloatAttr::get(float_type, llvm::APFloat(float_type.getFloatSemantics(), bits));
-  }
-  return mlir::IntegerAttr::get(type, bits);
+  };
+  if (!IsComplex(element_type)) return part(0);
+  return mlir::ArrayAttr::get(context, {part(0), part(1)});
+}
+
+mlir::Value EmitConstant(mlir::ImplicitLocOpBuilder& builder, mlir::Attribute element) {
+  const auto parts = llvm::dyn_cast<mlir::ArrayAttr>(element);
+  if (!parts) return mlir::arith::ConstantOp::create(builder, llvm::cast<mlir::TypedAttr>(element));
+  const mlir::Type part = llvm::cast<mlir::TypedAttr>(parts[0]).getType();
+  return mlir::complex::ConstantOp::create(builder, mlir::ComplexType::get(part), parts);
+}
+
+mlir::Value EmitZero(mlir::ImplicitLocOpBuilder& builder, mlir::Type type) {
+  const auto complex = llvm::dyn_cast<mlir::ComplexType>(type);
+  if (!complex) return EmitConstant(builder, builder.getZeroAttr(type));
+  const mlir::Attribute zero = builder.getZeroAttr(complex.getElementType());
+  return EmitConstant(builder, builder.getArrayAttr({zero, zero}));
 }
 
 }  // namespace xla_indexing::internal

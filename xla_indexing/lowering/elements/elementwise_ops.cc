@@ -15,6 +15,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -35,6 +36,7 @@ namespace {
 
 using mlir::Value;
 namespace arith = mlir::arith;
+namespace complex = mlir::complex;
 namespace math = mlir::math;
 using Predicate = arith::CmpIPredicate;
 using FloatPredicate = arith::CmpFPredicate;
@@ -42,16 +44,24 @@ using FloatPredicate = arith::CmpFPredicate;
 // Narrower floats are computed with in f32.
 constexpr unsigned kLeastComputed = 16;
 
+// Complex numbers are not folded: `complex` folds a - b + b to a, which rounding does not.
+template <typename Op, typename... Values>
+Value EmitComplex(mlir::ImplicitLocOpBuilder& builder, Values... values) {
+  return Op::create(builder, values...);
+}
 template <typename Op>
 Value EmitOne(mlir::ImplicitLocOpBuilder& builder, Value a) {
   return builder.createOrFold<Op>(a);
 }
-struct FloatFunction {
+using UnaryEmitter = Value (*)(mlir::ImplicitLocOpBuilder&, Value);
+// Null where there is no operation, or not a single one.
+struct Function {
   HloOpcode opcode;
-  Value (*emit)(mlir::ImplicitLocOpBuilder&, Value);
+  UnaryEmitter of_floats = nullptr;
+  UnaryEmitter of_complex = nullptr;
 };
-constexpr FloatFunction kFloatFunctions[] = {
-    {HloOpcode::kAbs, EmitOne<math::AbsFOp>},
+constexpr Function kFunctions[] = {
+    {HloOpcode::kAbs, EmitOne<math::AbsFOp>, EmitComplex<complex::AbsOp>},
     {HloOpcode::kAcos, EmitOne<math::AcosOp>},
     {HloOpcode::kAcosh, EmitOne<math::AcoshOp>},
     {HloOpcode::kAsin, EmitOne<math::AsinOp>},
@@ -59,22 +69,25 @@ constexpr FloatFunction kFloatFunctions[] = {
     {HloOpcode::kAtanh, EmitOne<math::AtanhOp>},
     {HloOpcode::kCbrt, EmitOne<math::CbrtOp>},
     {HloOpcode::kCeil, EmitOne<math::CeilOp>},
-    {HloOpcode::kCosine, EmitOne<math::CosOp>},
+    {HloOpcode::kCosine, EmitOne<math::CosOp>, EmitComplex<complex::CosOp>},
     {HloOpcode::kCosh, EmitOne<math::CoshOp>},
     {HloOpcode::kErf, EmitOne<math::ErfOp>},
-    {HloOpcode::kExponential, EmitOne<math::ExpOp>},
-    {HloOpcode::kExponentialMinusOne, EmitOne<math::ExpM1Op>},
+    {HloOpcode::kExponential, EmitOne<math::ExpOp>, EmitComplex<complex::ExpOp>},
+    {HloOpcode::kExponentialMinusOne, EmitOne<math::ExpM1Op>, EmitComplex<complex::Expm1Op>},
     {HloOpcode::kFloor, EmitOne<math::FloorOp>},
-    {HloOpcode::kLog, EmitOne<math::LogOp>},
-    {HloOpcode::kLogPlusOne, EmitOne<math::Log1pOp>},
-    {HloOpcode::kNegate, EmitOne<arith::NegFOp>},
+    {HloOpcode::kImag, nullptr, EmitComplex<complex::ImOp>},
+    {HloOpcode::kLog, EmitOne<math::LogOp>, EmitComplex<complex::LogOp>},
+    {HloOpcode::kLogPlusOne, EmitOne<math::Log1pOp>, EmitComplex<complex::Log1pOp>},
+    {HloOpcode::kNegate, EmitOne<arith::NegFOp>, EmitComplex<complex::NegOp>},
+    {HloOpcode::kReal, nullptr, EmitComplex<complex::ReOp>},
     {HloOpcode::kRoundNearestAfz, EmitOne<math::RoundOp>},
     {HloOpcode::kRoundNearestEven, EmitOne<math::RoundEvenOp>},
-    {HloOpcode::kSine, EmitOne<math::SinOp>},
+    {HloOpcode::kSign, nullptr, EmitComplex<complex::SignOp>},
+    {HloOpcode::kSine, EmitOne<math::SinOp>, EmitComplex<complex::SinOp>},
     {HloOpcode::kSinh, EmitOne<math::SinhOp>},
-    {HloOpcode::kSqrt, EmitOne<math::SqrtOp>},
-    {HloOpcode::kTan, EmitOne<math::TanOp>},
-    {HloOpcode::kTanh, EmitOne<math::TanhOp>}};
+    {HloOpcode::kSqrt, EmitOne<math::SqrtOp>, EmitComplex<complex::SqrtOp>},
+    {HloOpcode::kTan, EmitOne<math::TanOp>, EmitComplex<complex::TanOp>},
+    {HloOpcode::kTanh, EmitOne<math::TanhOp>, EmitComplex<complex::TanhOp>}};
 
 template <typename Op>
 Value EmitTwo(mlir::ImplicitLocOpBuilder& builder, Value a, Value b) {
@@ -89,26 +102,30 @@ struct BinaryOperation {
   BinaryEmitter of_signed = nullptr;
   BinaryEmitter of_unsigned = nullptr;
   BinaryEmitter of_preds = nullptr;
+  BinaryEmitter of_complex = nullptr;
 };
 constexpr BinaryEmitter kAndBits = EmitTwo<arith::AndIOp>;
 constexpr BinaryEmitter kOrBits = EmitTwo<arith::OrIOp>;
 constexpr BinaryEmitter kXorBits = EmitTwo<arith::XOrIOp>;
 constexpr BinaryOperation kBinaryOperations[] = {
     {HloOpcode::kAdd, EmitTwo<arith::AddFOp>, EmitTwo<arith::AddIOp>, EmitTwo<arith::AddIOp>,
-     kOrBits},
+     kOrBits, EmitComplex<complex::AddOp>},
     {HloOpcode::kAnd, nullptr, kAndBits, kAndBits, kAndBits},
     {HloOpcode::kAtan2, EmitTwo<math::Atan2Op>},
-    {HloOpcode::kDivide, EmitTwo<arith::DivFOp>},
+    {HloOpcode::kDivide, EmitTwo<arith::DivFOp>, nullptr, nullptr, nullptr,
+     EmitComplex<complex::DivOp>},
     {HloOpcode::kMaximum, EmitTwo<arith::MaximumFOp>, EmitTwo<arith::MaxSIOp>,
      EmitTwo<arith::MaxUIOp>, kOrBits},
     {HloOpcode::kMinimum, EmitTwo<arith::MinimumFOp>, EmitTwo<arith::MinSIOp>,
      EmitTwo<arith::MinUIOp>, kAndBits},
     {HloOpcode::kMultiply, EmitTwo<arith::MulFOp>, EmitTwo<arith::MulIOp>, EmitTwo<arith::MulIOp>,
-     kAndBits},
+     kAndBits, EmitComplex<complex::MulOp>},
     {HloOpcode::kOr, nullptr, kOrBits, kOrBits, kOrBits},
-    {HloOpcode::kPower, EmitTwo<math::PowFOp>},
+    {HloOpcode::kPower, EmitTwo<math::PowFOp>, nullptr, nullptr, nullptr,
+     EmitComplex<complex::PowOp>},
     {HloOpcode::kRemainder, EmitTwo<arith::RemFOp>},
-    {HloOpcode::kSubtract, EmitTwo<arith::SubFOp>, EmitTwo<arith::SubIOp>, EmitTwo<arith::SubIOp>},
+    {HloOpcode::kSubtract, EmitTwo<arith::SubFOp>, EmitTwo<arith::SubIOp>, EmitTwo<arith::SubIOp>,
+     nullptr, EmitComplex<complex::SubOp>},
     {HloOpcode::kXor, nullptr, kXorBits, kXorBits, kXorBits}};
 
 // Makes operations at one place. Values of the operations of a class are null if it has none of an
@@ -119,6 +136,7 @@ class ElementEmitter {
 
   Value EmitUnary(HloOpcode opcode, ElementType type, Value a) {
     if (IsFloatingPoint(type)) return EmitFloatUnary(opcode, a);
+    if (IsComplex(type)) return EmitComplexUnary(opcode, a);
     switch (opcode) {
       case HloOpcode::kAbs:
         return IsSignedIntegral(type) ? Make<math::AbsIOp>(a) : a;
@@ -156,6 +174,7 @@ class ElementEmitter {
     for (const BinaryOperation& row : kBinaryOperations) {
       if (row.opcode != opcode) continue;
       const BinaryEmitter emit = IsFloatingPoint(type)    ? row.of_floats
+                                 : IsComplex(type)        ? row.of_complex
                                  : IsPred(type)           ? row.of_preds
                                  : IsSignedIntegral(type) ? row.of_signed
                                                           : row.of_unsigned;
@@ -180,6 +199,11 @@ class ElementEmitter {
                                     {"GE", Predicate::sge, Predicate::uge, FloatPredicate::OGE}};
     const bool is_total =
         IsFloatingPoint(type) && compare.GetText(AttributeKey::kComparisonType) == "TOTALORDER";
+    if (IsComplex(type)) {
+      if (compare.comparison_direction() == "EQ") return Make<complex::EqualOp>(a, b);
+      if (compare.comparison_direction() == "NE") return Make<complex::NotEqualOp>(a, b);
+      return nullptr;
+    }
     for (const Row& row : kRows) {
       if (row.direction != compare.comparison_direction()) continue;
       if (is_total) return Make<arith::CmpIOp>(row.of_signed, EmitRank(a), EmitRank(b));
@@ -201,6 +225,18 @@ class ElementEmitter {
   }
 
   Value EmitConverted(Value value, ElementType from, ElementType to, mlir::Type to_type) {
+    if (IsComplex(from) || IsComplex(to)) {
+      if (value.getType() == to_type) return value;
+      const auto complex_type = llvm::dyn_cast<mlir::ComplexType>(to_type);
+      const mlir::Type part = complex_type ? complex_type.getElementType() : to_type;
+      const auto convert = [&](Value of_part) {
+        return EmitConverted(of_part, ComplexComponentType(from), ComplexComponentType(to), part);
+      };
+      const Value real = convert(IsComplex(from) ? Make<complex::ReOp>(value) : value);
+      if (!complex_type) return real;
+      return Make<complex::CreateOp>(
+          to_type, real, IsComplex(from) ? convert(Make<complex::ImOp>(value)) : Float(real, 0));
+    }
     if (IsFloatingPoint(from) && IsFloatingPoint(to)) return EmitFloatToFloat(value, to_type);
     if (IsFloatingPoint(from) && WidthOf(value) < kLeastComputed) {
       value = Make<arith::ExtFOp>(builder_.getF32Type(), value);
@@ -327,6 +363,10 @@ class ElementEmitter {
       return Make<arith::TruncFOp>(a.getType(), EmitFloatUnary(opcode, wide));
     }
     switch (opcode) {
+      case HloOpcode::kImag:
+        return Float(a, 0);
+      case HloOpcode::kReal:
+        return a;
       case HloOpcode::kIsFinite:
         return Make<arith::CmpFOp>(FloatPredicate::OLT, Make<math::AbsFOp>(a),
                                    Float(a, std::numeric_limits<double>::infinity()));
@@ -343,8 +383,30 @@ class ElementEmitter {
       default:
         break;
     }
-    for (const FloatFunction& row : kFloatFunctions) {
-      if (row.opcode == opcode) return row.emit(builder_, a);
+    return EmitFunction(opcode, &Function::of_floats, a);
+  }
+
+  Value EmitComplexUnary(HloOpcode opcode, Value a) {
+    if (opcode != HloOpcode::kLogistic && opcode != HloOpcode::kRsqrt) {
+      return EmitFunction(opcode, &Function::of_complex, a);
+    }
+    const mlir::Type part = llvm::cast<mlir::ComplexType>(a.getType()).getElementType();
+    const mlir::Attribute parts[] = {builder_.getFloatAttr(part, 1),
+                                     builder_.getFloatAttr(part, 0)};
+    const Value one = EmitConstant(builder_, builder_.getArrayAttr(parts));
+    Value divisor;
+    if (opcode == HloOpcode::kRsqrt) {
+      divisor = EmitComplex<complex::SqrtOp>(builder_, a);
+    } else {
+      divisor = EmitComplex<complex::ExpOp>(builder_, EmitComplex<complex::NegOp>(builder_, a));
+      divisor = EmitComplex<complex::AddOp>(builder_, one, divisor);
+    }
+    return EmitComplex<complex::DivOp>(builder_, one, divisor);
+  }
+
+  Value EmitFunction(HloOpcode opcode, UnaryEmitter Function::* emitter, Value a) {
+    for (const Function& row : kFunctions) {
+      if (row.opcode == opcode && row.*emitter != nullptr) return (row.*emitter)(builder_, a);
     }
     return nullptr;
   }
@@ -467,6 +529,16 @@ Value EmitFloatAs(mlir::ImplicitLocOpBuilder& builder, Value value, mlir::Type t
   return are_floats ? ElementEmitter(builder).EmitFloatToFloat(value, type) : value;
 }
 
+absl::StatusOr<Value> EmitBitcast(mlir::ImplicitLocOpBuilder& builder,
+                                  const HloInstruction& instruction, Value value) {
+  const ElementType from = instruction.operand(0)->shape().element_type();
+  const ElementType to = instruction.shape().element_type();
+  if (from == to) return value;
+  const bool has_width = StorageBitWidth(from) == StorageBitWidth(to);
+  if (!has_width || IsComplex(from) || IsComplex(to)) return NotLowered(instruction);
+  return EmitFromBits(builder, EmitBits(builder, value, from), to);
+}
+
 Value EmitBits(mlir::ImplicitLocOpBuilder& builder, Value value, ElementType type) {
   const mlir::Type bits = builder.getIntegerType(StorageBitWidth(type));
   if (IsPred(type)) return builder.createOrFold<arith::ExtUIOp>(bits, value);
@@ -492,8 +564,7 @@ absl::StatusOr<Value> EmitElementwise(mlir::ImplicitLocOpBuilder& builder,
   };
   if (opcode == HloOpcode::kConvert) return EmitConvert(builder, given[0], from(0), type);
   if (opcode == HloOpcode::kBitcast || opcode == HloOpcode::kBitcastConvert) {
-    if (StorageBitWidth(from(0)) != StorageBitWidth(type)) return NotLowered(instruction);
-    return EmitFromBits(builder, EmitBits(builder, given[0], from(0)), type);
+    return EmitBitcast(builder, instruction, given[0]);
   }
   if (opcode == HloOpcode::kMap) {
     XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues values,
@@ -514,8 +585,8 @@ absl::StatusOr<Value> EmitElementwise(mlir::ImplicitLocOpBuilder& builder,
     case HloOpcode::kCompare:
       value = emitter.EmitCompare(instruction, from(0), operands[0], operands[1]);
       break;
-    case HloOpcode::kIsFinite:
-      value = emitter.EmitUnary(opcode, from(0), operands[0]);
+    case HloOpcode::kComplex:
+      value = emitter.Make<complex::CreateOp>(result, operands[0], operands[1]);
       break;
     case HloOpcode::kReducePrecision:
       value = emitter.EmitReducePrecision(
@@ -526,7 +597,7 @@ absl::StatusOr<Value> EmitElementwise(mlir::ImplicitLocOpBuilder& builder,
       value = emitter.Make<arith::SelectOp>(operands[0], operands[1], operands[2]);
       break;
     default:
-      if (operands.size() == 1) value = emitter.EmitUnary(opcode, type, operands[0]);
+      if (operands.size() == 1) value = emitter.EmitUnary(opcode, from(0), operands[0]);
       if (operands.size() == 2) value = emitter.EmitBinary(opcode, type, operands[0], operands[1]);
   }
   if (!value) return NotLowered(instruction);
@@ -582,7 +653,7 @@ absl::StatusOr<MlirValues> EmitScalarComputation(mlir::ImplicitLocOpBuilder& bui
     } else if (instruction->opcode() == HloOpcode::kConstant) {
       XLA_INDEXING_ASSIGN_OR_RETURN(const auto element,
                                     MlirElement(*instruction->literal(), 0, builder.getContext()));
-      result.push_back(arith::ConstantOp::create(builder, element));
+      result.push_back(EmitConstant(builder, element));
     } else if (const HloComputation* called = instruction->inlined_computation()) {
       if (depth >= kMaxCalls) return NotLowered(*instruction);
       XLA_INDEXING_ASSIGN_OR_RETURN(auto inlined,

@@ -1,4 +1,4 @@
-// Operations on single elements as operations of `arith` and `math`.
+// Operations on single elements as operations of `arith`, `math` and `complex`.
 //
 // What HLO defines holds where `arith` leaves it open: x / 0 of integers is -1 (all ones) and the
 // remainder is x; the least integer by -1 is itself; bits that are shifted out by the width or more
@@ -47,6 +47,10 @@ mlir::Value EmitOfFloats(mlir::ImplicitLocOpBuilder& builder, HloOpcode opcode, 
 
 // A float as one of another type; anything else as it is.
 mlir::Value EmitFloatAs(mlir::ImplicitLocOpBuilder& builder, mlir::Value value, mlir::Type type);
+
+// An element of a bitcast or bitcast-convert to another type of the same width.
+absl::StatusOr<mlir::Value> EmitBitcast(mlir::ImplicitLocOpBuilder& builder,
+                                        const HloInstruction& instruction, mlir::Value value);
 
 // An element as an integer of the width that its type has in memory, and back.
 mlir::Value EmitBits(mlir::ImplicitLocOpBuilder& builder, mlir::Value value, ElementType type);

@@ -27,7 +27,9 @@
 #include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/element_type.h"
+#include "xla_indexing/hlo/types/layout.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/lowering/elements/element_types.h"
 #include "xla_indexing/lowering/elements/elementwise_ops.h"
 #include "xla_indexing/lowering/fusion/memory_plan.h"
@@ -76,6 +78,7 @@ bool IsProduct(const HloInstruction& sum) {
 bool IsOnlyMoved(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kBitcast:
+    case HloOpcode::kBitcastConvert:
     case HloOpcode::kBroadcast:
     case HloOpcode::kCopy:
     case HloOpcode::kDynamicSlice:
@@ -88,6 +91,22 @@ bool IsOnlyMoved(HloOpcode opcode) {
     default:
       return false;
   }
+}
+
+// Whether wide elements are rows of narrow ones: so is a bitcast-convert, and a bitcast in row-major order.
+bool IsOfRows(const HloInstruction& instruction) {
+  const Shape& from = instruction.operand(0)->shape();
+  const Shape& to = instruction.shape();
+  const auto is_row_major = [](const Shape& shape) {
+    return shape.LayoutOrRowMajor().minor_to_major == RowMajorLayout(shape.rank()).minor_to_major;
+  };
+  const Shape& narrow = from.rank() > to.rank() ? from : to;
+  const Shape& wide = from.rank() > to.rank() ? to : from;
+  return instruction.opcode() == HloOpcode::kBitcastConvert ||
+         (is_row_major(from) && is_row_major(to) && narrow.rank() == wide.rank() + 1 &&
+          narrow.dimensions().first(wide.rank()) == wide.dimensions() &&
+          narrow.dimensions().back() * StorageBitWidth(narrow.element_type()) ==
+              StorageBitWidth(wide.element_type()));
 }
 
 absl::Status NoExactMap(const HloInstruction& instruction, int64_t operand) {
@@ -238,8 +257,6 @@ absl::StatusOr<Value> ElementReader::Compute(const HloInstruction& instruction,
   if (instruction.opcode() == HloOpcode::kIota) return ReadIota(instruction, place);
   if (IsOnlyMoved(instruction.opcode())) return ReadMoved(instruction, place);
   switch (instruction.opcode()) {
-    case HloOpcode::kBitcastConvert:
-      return ReadBits(instruction, place);
     case HloOpcode::kConcatenate:
     case HloOpcode::kDynamicUpdateSlice:
     case HloOpcode::kPad:
@@ -274,58 +291,57 @@ absl::StatusOr<Value> ElementReader::ReadScalar(const HloInstruction& scalar) {
 
 absl::StatusOr<Value> ElementReader::ReadMoved(const HloInstruction& instruction,
                                                const ElementPlace& place) {
+  const HloOpcode opcode = instruction.opcode();
+  const ElementType from = instruction.operand(0)->shape().element_type();
+  const ElementType to = instruction.shape().element_type();
+  const bool is_bits = opcode == HloOpcode::kBitcast || opcode == HloOpcode::kBitcastConvert;
+  if (is_bits && StorageBitWidth(from) != StorageBitWidth(to)) return ReadBits(instruction, place);
   XLA_INDEXING_ASSIGN_OR_RETURN(const Value value, ReadOperand(instruction, 0, place));
-  return EmitMoved(instruction, value, instruction.operand(0)->shape().element_type());
+  return is_bits ? EmitBitcast(builder_, instruction, value)
+                 : EmitConvert(builder_, value, from, to);
 }
 
 // Narrow elements are the bits of a wide one, the lowest first.
 absl::StatusOr<Value> ElementReader::ReadBits(const HloInstruction& instruction,
                                               const ElementPlace& place) {
-  const ElementType from = instruction.operand(0)->shape().element_type();
+  const ArrayValue operand = {instruction.operand(0), 0};
+  const ElementType from = operand.shape().element_type();
   const int from_width = StorageBitWidth(from);
-  const int width = StorageBitWidth(instruction.shape().element_type());
+  const ElementType to = instruction.shape().element_type();
+  const int width = StorageBitWidth(to);
+  if (IsComplex(from) || IsComplex(to) || !IsOfRows(instruction)) {
+    return NotLoweredInstruction(instruction);
+  }
   const mlir::Type bits_type = builder_.getIntegerType(width);
+  const auto read = [&](llvm::ArrayRef<AffineExpr> element) -> absl::StatusOr<Value> {
+    IndexingMap map = MapOf(Variables(place.map.dims()), element,
+                            Constraints(place.map.constraints()), place.map.context());
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value value, Read(operand, {std::move(map), place.values}));
+    return EmitBits(builder_, value, from);
+  };
   const auto constant = [&](mlir::Type type, int64_t value) -> Value {
     return arith::ConstantOp::create(builder_, builder_.getIntegerAttr(type, value));
   };
   Value bits;
-  if (from_width >= width) {
-    XLA_INDEXING_ASSIGN_OR_RETURN(const Value wide, ReadOperand(instruction, 0, place));
-    bits = EmitBits(builder_, wide, from);
-  }
   if (from_width > width) {
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value wide, read(place.map.results().drop_back()));
     XLA_INDEXING_ASSIGN_OR_RETURN(const Value part,
                                   ReadIndexOf(place, place.map.num_results() - 1));
-    const mlir::Type type = bits.getType();
+    const mlir::Type type = wide.getType();
     const Value number = builder_.createOrFold<arith::IndexCastOp>(type, part);
     const Value shift = builder_.createOrFold<arith::MulIOp>(number, constant(type, width));
     bits = builder_.createOrFold<arith::TruncIOp>(
-        bits_type, builder_.createOrFold<arith::ShRUIOp>(bits, shift));
+        bits_type, builder_.createOrFold<arith::ShRUIOp>(wide, shift));
   }
   for (int low = 0; low < width && from_width < width; low += from_width) {
     llvm::SmallVector<AffineExpr, 8> element(place.map.results());
     element.push_back(Constant(low / from_width, builder_.getContext()));
-    IndexingMap map = MapOf(Variables(place.map.dims()), element,
-                            Constraints(place.map.constraints()), place.map.context());
-    XLA_INDEXING_ASSIGN_OR_RETURN(
-        const Value narrow, Read({instruction.operand(0), 0}, {std::move(map), place.values}));
-    const Value extended =
-        builder_.createOrFold<arith::ExtUIOp>(bits_type, EmitBits(builder_, narrow, from));
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value narrow, read(element));
+    const Value extended = builder_.createOrFold<arith::ExtUIOp>(bits_type, narrow);
     const Value shifted = builder_.createOrFold<arith::ShLIOp>(extended, constant(bits_type, low));
     bits = bits ? builder_.createOrFold<arith::OrIOp>(bits, shifted) : shifted;
   }
-  return EmitFromBits(builder_, bits, instruction.shape().element_type());
-}
-
-absl::StatusOr<Value> ElementReader::EmitMoved(const HloInstruction& instruction, Value value,
-                                               ElementType from) {
-  const ElementType to = instruction.shape().element_type();
-  if (from == to) return value;
-  if (instruction.opcode() != HloOpcode::kBitcast) {
-    return EmitConvert(builder_, value, from, to);
-  }
-  if (StorageBitWidth(from) != StorageBitWidth(to)) return NotLoweredInstruction(instruction);
-  return EmitFromBits(builder_, EmitBits(builder_, value, from), to);
+  return EmitFromBits(builder_, bits, to);
 }
 
 // Begins with what is there in any case, the padding value or the array that is updated, and replaces
@@ -345,7 +361,7 @@ absl::StatusOr<Value> ElementReader::ReadOneOf(const HloInstruction& instruction
     first = 1;
     last = 2;
   } else {
-    value = arith::ConstantOp::create(builder_, builder_.getZeroAttr(type)).getResult();
+    value = EmitZero(builder_, type);
   }
   if (value.ok()) value = EmitFloatAs(builder_, *value, type);
   for (int64_t operand = first; value.ok() && operand < last; ++operand) {
@@ -375,7 +391,7 @@ absl::StatusOr<Value> ElementReader::ReadConstant(const HloInstruction& constant
   if (!IsOneNumber(constant)) return NotLoweredInstruction(constant);
   XLA_INDEXING_ASSIGN_OR_RETURN(const auto element,
                                 MlirElement(*constant.literal(), 0, builder_.getContext()));
-  return arith::ConstantOp::create(builder_, element).getResult();
+  return EmitConstant(builder_, element);
 }
 
 absl::StatusOr<Value> ElementReader::ReadIota(const HloInstruction& iota,
@@ -454,7 +470,7 @@ absl::StatusOr<MlirValues> ElementReader::ReadInits(const HloInstruction& instru
   for (int64_t i = 0; i < instruction.shape().LeafCount(); ++i) {
     XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type type, TypeOf({&instruction, i}));
     if (IsProduct(instruction)) {
-      inits.push_back(arith::ConstantOp::create(builder_, builder_.getZeroAttr(type)));
+      inits.push_back(EmitZero(builder_, type));
       continue;
     }
     XLA_INDEXING_ASSIGN_OR_RETURN(
@@ -589,7 +605,7 @@ absl::StatusOr<Value> ElementReader::ReadTiles(llvm::ArrayRef<TileInMemory> tile
                                                const ElementPlace& place) {
   const mlir::Type type =
       mlir::cast<mlir::MemRefType>(tiles.front().memory.getType()).getElementType();
-  Value value = arith::ConstantOp::create(builder_, builder_.getZeroAttr(type)).getResult();
+  Value value = EmitZero(builder_, type);
   for (const TileInMemory& tile : llvm::reverse(tiles)) {
     XLA_INDEXING_ASSIGN_OR_RETURN(PlaceInTile found, FindInTile(tile, place));
     auto& [map, values] = found.position;

@@ -21,7 +21,6 @@
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
-#include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/lowering/fusion/memory_plan.h"
 #include "xla_indexing/lowering/index/apply_indexing.h"
 #include "xla_indexing/map/indexing_map.h"
@@ -131,8 +130,6 @@ class ElementReader {
   // dimensions: the domain of `place`, and what values the indices that are read can have.
   absl::StatusOr<ElementPlace> Follow(const OperandIndexing& indexing, const ElementPlace& place,
                                       IndexingMap* known);
-  absl::StatusOr<mlir::Value> EmitMoved(const HloInstruction& instruction, mlir::Value value,
-                                        ElementType from);
 
   mlir::ImplicitLocOpBuilder& builder_;
   absl::flat_hash_map<ArrayValue, mlir::Value> memory_;

@@ -1,6 +1,7 @@
 #include "xla_indexing/lowering/fusion/function_frame.h"
 
 #include <algorithm>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,11 +11,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -101,8 +104,9 @@ absl::Status PlaceParameters(const HloComputation& computation, const FusionView
 FunctionFrame::FunctionFrame(const HloComputation& computation, mlir::MLIRContext* context)
     : computation_(computation), builder_(mlir::UnknownLoc::get(context), context) {
   context
-      ->loadDialect<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
-                    mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
+      ->loadDialect<mlir::affine::AffineDialect, mlir::arith::ArithDialect,
+                    mlir::complex::ComplexDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
+                    mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
 }
 
 absl::Status FunctionFrame::Begin() {
@@ -150,18 +154,20 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> FunctionFrame::Finish() {
 // Each constant once, at the beginning of the function; none that is not used.
 void FunctionFrame::ShareConstants() {
   mlir::Block* body = builder_.getInsertionBlock();
-  llvm::MapVector<mlir::Attribute, llvm::SmallVector<mlir::arith::ConstantOp, 4>> constants;
-  body->walk([&](mlir::arith::ConstantOp op) { constants[op.getValue()].push_back(op); });
+  llvm::MapVector<mlir::Attribute, llvm::SmallVector<mlir::Operation*, 4>> constants;
+  body->walk([&](mlir::Operation* op) {
+    if (op->hasTrait<mlir::OpTrait::ConstantLike>()) constants[op->getAttr("value")].push_back(op);
+  });
   builder_.setInsertionPointToStart(body);
   for (auto& [value, ops] : constants) {
-    const auto is_used = [](mlir::arith::ConstantOp op) { return !op->use_empty(); };
+    const auto is_used = [](mlir::Operation* op) { return !op->use_empty(); };
     if (llvm::any_of(ops, is_used)) {
-      const Value shared = mlir::arith::ConstantOp::create(builder_, ops.front().getValue());
-      for (mlir::arith::ConstantOp op : ops) op.replaceAllUsesWith(shared);
+      const Value shared = EmitConstant(builder_, value);
+      for (mlir::Operation* op : ops) op->getResult(0).replaceAllUsesWith(shared);
     }
   }
   for (auto& [value, ops] : constants) {
-    for (mlir::arith::ConstantOp op : ops) op.erase();
+    for (mlir::Operation* op : ops) op->erase();
   }
 }
 
@@ -178,13 +184,22 @@ absl::StatusOr<Value> FunctionFrame::AddConstant(const HloInstruction& constant)
   const bool is_splat = literal->IsSplat() && literal->ElementCount() > 0;
   const int64_t count = is_splat ? 1 : literal->ElementCount();
   std::vector<mlir::Attribute> elements;
+  std::vector<std::complex<llvm::APFloat>> complex_elements;
   for (int64_t i = 0; i < count; ++i) {
     XLA_INDEXING_ASSIGN_OR_RETURN(const auto element,
                                   MlirElement(*literal, i, builder_.getContext()));
     elements.push_back(element);
+    if (const auto parts = mlir::dyn_cast<mlir::ArrayAttr>(element)) {
+      const auto part = [&](int number) {
+        return mlir::cast<mlir::FloatAttr>(parts[number]).getValue();
+      };
+      complex_elements.emplace_back(part(0), part(1));
+    }
   }
-  const auto values = mlir::DenseElementsAttr::get(
-      mlir::RankedTensorType::get(type.getShape(), type.getElementType()), elements);
+  const auto tensor = mlir::RankedTensorType::get(type.getShape(), type.getElementType());
+  const auto values = IsComplex(shape.element_type())
+                          ? mlir::DenseElementsAttr::get(tensor, complex_elements)
+                          : mlir::DenseElementsAttr::get(tensor, elements);
   const std::string name = absl::StrCat("constant_", constant_count_++);
   {
     const mlir::OpBuilder::InsertionGuard back(builder_);

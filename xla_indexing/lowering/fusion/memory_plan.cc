@@ -5,6 +5,7 @@
 
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
 
@@ -30,8 +31,10 @@ bool PassesOn(const HloInstruction& instruction) {
 // Whether an operand is read for the address of another one, or several elements of it for one.
 bool IsReadFromMemory(const HloInstruction& instruction, int64_t operand) {
   switch (instruction.opcode()) {
+    case HloOpcode::kBitcast:
     case HloOpcode::kBitcastConvert:
-      return instruction.operand(0)->shape().rank() > instruction.shape().rank();
+      return StorageBitWidth(instruction.operand(0)->shape().element_type()) <
+             StorageBitWidth(instruction.shape().element_type());
     case HloOpcode::kDynamicSlice:
     case HloOpcode::kGather:
       return operand >= 1;

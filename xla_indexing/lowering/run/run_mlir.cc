@@ -21,6 +21,8 @@
 #include "llvm/Support/TargetSelect.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
+#include "mlir/Conversion/ComplexToStandard/ComplexToStandard.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
@@ -29,8 +31,10 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/IR/Builders.h"
@@ -41,6 +45,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace xla_indexing {
@@ -144,6 +149,23 @@ void ConvertByCalls(mlir::ModuleOp module) {
   });
 }
 
+// Makes arithmetic on the parts of operations on complex numbers. It does not fold these, as `complex`
+// takes a - b + b to be a.
+mlir::LogicalResult ComplexToParts(mlir::ModuleOp module) {
+  mlir::MLIRContext* context = module.getContext();
+  context->loadDialect<mlir::complex::ComplexDialect, mlir::math::MathDialect>();
+  mlir::RewritePatternSet patterns(context);
+  mlir::populateComplexToStandardConversionPatterns(patterns);
+  mlir::ConversionTarget target(*context);
+  target.addLegalDialect<mlir::arith::ArithDialect, mlir::math::MathDialect>();
+  target.addIllegalDialect<mlir::complex::ComplexDialect>();
+  target.addLegalOp<mlir::complex::ConstantOp, mlir::complex::CreateOp, mlir::complex::ImOp,
+                    mlir::complex::ReOp>();
+  mlir::ConversionConfig config;
+  config.foldingMode = mlir::DialectConversionFoldingMode::Never;
+  return mlir::applyPartialConversion(module, target, std::move(patterns), config);
+}
+
 // No branch is taken, and so every loop ends, once the byte at the last argument is not 0.
 void EndLoopsWhenStopped(mlir::ModuleOp module) {
   namespace llvm_ir = mlir::LLVM;
@@ -196,6 +218,7 @@ absl::StatusOr<CompiledModule> CompiledModule::Compile(mlir::ModuleOp module) {
     }
   }
   ConvertByCalls(module);
+  if (mlir::failed(ComplexToParts(module))) return absl::InternalError("complex numbers");
   mlir::RewritePatternSet to_libm(context);
   mlir::populateMathToLibmConversionPatterns(to_libm);
   if (mlir::failed(mlir::applyPatternsGreedily(module, std::move(to_libm)))) {
@@ -206,6 +229,7 @@ absl::StatusOr<CompiledModule> CompiledModule::Compile(mlir::ModuleOp module) {
   passes.addPass(mlir::createSCFToControlFlowPass());
   passes.addPass(mlir::createConvertMathToLLVMPass());
   passes.addPass(mlir::createArithToLLVMConversionPass());
+  passes.addPass(mlir::createConvertComplexToLLVMPass());
   passes.addPass(mlir::createFinalizeMemRefToLLVMConversionPass());
   passes.addPass(mlir::createConvertFuncToLLVMPass());
   passes.addPass(mlir::createConvertControlFlowToLLVMPass());
