@@ -337,8 +337,41 @@ TEST(EmitFusionTest, SortIsStable) {
   }
 }
 
+TEST(EmitFusionTest, TopkTakesTheFirstOfEqualElements) {
+  for (const std::string type : {"s8", "u32", "pred", "bf16", "f32", "f64"}) {
+    for (const std::string k : {"0", "1", "4", "9"}) {
+      const std::string text = absl::StrReplaceAll(R"(
+        ENTRY e {
+          x = TYPE[2,9,3] parameter(0)
+          t = TYPE[2,3,9] transpose(x), dimensions={0,2,1}
+          b = (TYPE[2,3,K], s32[2,3,K]) topk(t), k=K, largest=true
+          i = s32[2,3,K] get-tuple-element(b), index=1
+          n = s32[2,3,K] negate(i)
+          v = TYPE[2,3,K] get-tuple-element(b), index=0
+          ROOT r = (TYPE[2,3,K], s32[2,3,K]) tuple(v, n)
+        })",
+                                                   {{"TYPE", type}, {"K", k}});
+      ExpectRuns(text);
+      ExpectRuns(absl::StrReplaceAll(text, {{"largest=true", "largest=false"}}));
+    }
+  }
+}
+
+TEST(EmitFusionTest, PowersOfIntegers) {
+  for (const std::string type : {"s4", "u8", "s16", "s32", "u32", "s64", "u64"}) {
+    ExpectRuns(absl::StrReplaceAll(R"(
+      ENTRY e {
+        a = TYPE[60] parameter(0)
+        i = s8[60] parameter(1)
+        b = TYPE[60] convert(i)
+        ROOT p = TYPE[60] power(a, b)
+      })",
+                                   {{"TYPE", type}}));
+  }
+}
+
 TEST(EmitFusionTest, CompareInTheTotalOrder) {
-  for (const std::string type : {"f8e4m3fn", "bf16", "f32"}) {
+  for (const std::string type : {"f8e4m3fn", "bf16", "f32", "f64"}) {
     for (const std::string direction : {"LT", "LE", "EQ", "GT"}) {
       ExpectRuns(absl::StrCat("ENTRY e { a = ", type, "[6,40] parameter(0) b = ", type,
                               "[6,40] parameter(1) ROOT c = pred[6,40] compare(a, b), direction=",

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -145,6 +146,8 @@ class ComputationEmitter {
         return EmitSelectAndScatter(instruction, memory.front());
       case HloOpcode::kSort:
         return EmitSort(instruction, memory);
+      case HloOpcode::kTopk:
+        return EmitTopk(instruction, memory);
       case HloOpcode::kWhile:
         return EmitWhile(instruction, memory);
       default:
@@ -407,6 +410,46 @@ class ComputationEmitter {
     const Value of_right = Make<arith::IndexCastUIOp>(builder_.getIndexType(), takes_right);
     return MlirValues({Make<arith::AddIOp>(left, Make<arith::SubIOp>(Index(1), of_right)),
                        Make<arith::AddIOp>(right, of_right)});
+  }
+
+  // An element goes to the place that is the number of those before it: of better ones, and of equal ones
+  // to its left.
+  absl::Status EmitTopk(const HloInstruction& topk, const MlirValues& memory) {
+    const ArrayValue array = {topk.operand(0), 0};
+    const Shape& shape = array.shape();
+    const bool is_largest = topk.GetBool(AttributeKey::kLargest, true);
+    const auto compare = [&](absl::string_view direction, Value a, Value b) {
+      return internal::EmitOrder(builder_, direction, shape.element_type(), a, b);
+    };
+    return EmitNest(shape, {}, [&](const ElementPlace& place) -> absl::StatusOr<MlirValues> {
+      XLA_INDEXING_ASSIGN_OR_RETURN(const Value value, reader_.Read(array, place));
+      const Value position = place.values.back();
+      const auto count = [&](mlir::ValueRange ranges,
+                             mlir::ValueRange counted) -> absl::StatusOr<MlirValues> {
+        ElementPlace other = place;
+        other.values.back() = ranges.front();
+        XLA_INDEXING_ASSIGN_OR_RETURN(const Value compared, reader_.Read(array, other));
+        const Value is_better = compare(is_largest ? "GT" : "LT", compared, value);
+        const Value is_as_good = compare(is_largest ? "GE" : "LE", compared, value);
+        if (!is_better || !is_as_good) return internal::NotLoweredInstruction(topk);
+        const Value is_left =
+            Make<arith::CmpIOp>(arith::CmpIPredicate::slt, ranges.front(), position);
+        const Value is_before = Make<arith::SelectOp>(is_left, is_as_good, is_better);
+        return MlirValues({Make<arith::AddIOp>(
+            counted.front(), Make<arith::IndexCastUIOp>(builder_.getIndexType(), is_before))});
+      };
+      XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues before,
+                                    EmitLoops({shape.dimensions().back()}, {Index(0)}, count));
+      MlirValues to = place.values;
+      to.back() = before.front();
+      const Value is_in = Make<arith::CmpIOp>(arith::CmpIPredicate::slt, to.back(),
+                                              Index(topk.shape().Leaf(0).dimensions().back()));
+      return EmitIf(builder_, builder_.getLoc(), is_in, {}, [&]() -> absl::StatusOr<MlirValues> {
+        Store(value, memory[0], to);
+        Store(Make<arith::IndexCastOp>(builder_.getI32Type(), position), memory[1], to);
+        return MlirValues();
+      });
+    });
   }
 
   // Until Deallocate, in the same block.

@@ -170,21 +170,14 @@ std::optional<Integer> FloatResult(const HloInstruction& instruction,
   return BitsOfFloat(instruction.shape().element_type(), *result);
 }
 
-Integer CompareNumbers(absl::string_view direction, double a, double b) {
+template <typename T>
+Integer CompareNumbers(absl::string_view direction, T a, T b) {
   if (direction == "EQ") return a == b;
   if (direction == "NE") return a != b;
   if (direction == "LT") return a < b;
   if (direction == "LE") return a <= b;
   if (direction == "GT") return a > b;
   return a >= b;
-}
-
-// The place of a float among all of its format: -NaN, -inf, .., -0, 0, .., inf, NaN.
-double PlaceOf(ElementType type, Integer bits) {
-  const auto word = absl::Int128Low64(bits);
-  const uint64_t sign = uint64_t{1} << (BitWidth(type) - 1);
-  const auto magnitude = static_cast<double>(word & (sign - 1));
-  return (word & sign) != 0 ? -1 - magnitude : magnitude;
 }
 
 // The float of `type` that is left of a number if it has so many bits.
@@ -213,6 +206,17 @@ std::optional<Integer> IntegerUnary(HloOpcode opcode, ElementType type, Integer 
   return std::nullopt;
 }
 
+// By squares. Those with negative exponents are 0, but 1 of 1.
+Integer IntegerPower(ElementType type, Integer base, Integer exponent) {
+  if (exponent < 0) return base == 1 ? 1 : 0;
+  Integer power = 1;
+  for (; exponent > 0; exponent >>= 1) {
+    if (exponent % 2 == 1) power = reference::WrapInteger(type, power * base);
+    base = reference::WrapInteger(type, base * base);
+  }
+  return reference::WrapInteger(type, power);
+}
+
 }  // namespace
 
 bool HasElementValues(ElementType type) {
@@ -224,6 +228,12 @@ double NumberOf(ElementType type, Integer bits) {
   return llvm::APFloat(FormatOf(type), llvm::APInt(BitWidth(type), absl::Int128Low64(bits),
                                                    /*isSigned=*/false, /*implicitTrunc=*/true))
       .convertToDouble();
+}
+
+Integer RankOf(ElementType type, Integer bits) {
+  if (!IsFloatingPoint(type)) return bits;
+  const Integer sign = Integer(1) << (BitWidth(type) - 1);
+  return bits < sign ? bits : sign - 1 - bits;
 }
 
 Integer BitsOfFloat(ElementType type, double number) {
@@ -278,10 +288,13 @@ std::optional<Integer> ElementwiseValue(const HloInstruction& instruction,
       if (IsComplex(from(0))) return ComplexValue(instruction, operands);
       if (!IsFloatingPoint(from(0))) break;
       const bool is_total = instruction.GetText(AttributeKey::kComparisonType) == "TOTALORDER";
-      if (is_total && (from(0) != from(1) || BitWidth(from(0)) == 64)) return std::nullopt;
-      const auto order = is_total ? PlaceOf : NumberOf;
-      return CompareNumbers(instruction.comparison_direction(), order(from(0), operands[0]),
-                            order(from(1), operands[1]));
+      const auto compare = [&](auto value_of) {
+        return CompareNumbers(instruction.comparison_direction(), value_of(from(0), operands[0]),
+                              value_of(from(1), operands[1]));
+      };
+      if (!is_total) return compare(NumberOf);
+      if (from(0) != from(1)) return std::nullopt;
+      return compare(RankOf);
     }
     case HloOpcode::kIsFinite:
       return std::isfinite(NumberOf(from(0), operands[0]));
@@ -311,6 +324,9 @@ std::optional<Integer> ElementwiseValue(const HloInstruction& instruction,
   }
   if (operands.size() == 1) {
     if (const auto value = IntegerUnary(opcode, type, operands[0])) return value;
+  }
+  if (opcode == HloOpcode::kPower && IsIntegral(type)) {
+    return IntegerPower(type, operands[0], operands[1]);
   }
   return reference::ElementwiseInteger(
       instruction, std::vector<std::optional<Integer>>(operands.begin(), operands.end()));

@@ -23,6 +23,9 @@ bool HasElementValues(ElementType type);
 double NumberOf(ElementType type, reference::Integer bits);
 reference::Integer BitsOfFloat(ElementType type, double number);
 
+// The rank of an element among all of its type; floats are -NaN, -inf, .., -0, 0, .., inf, NaN.
+reference::Integer RankOf(ElementType type, reference::Integer bits);
+
 reference::Integer ConvertElement(reference::Integer bits, ElementType from, ElementType to);
 
 // An element of an elementwise instruction, of those of the operands; nullopt if it is not defined

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -106,6 +107,8 @@ class Evaluator {
         return SelectAndScatter(instruction, operands);
       case HloOpcode::kSort:
         return Sort(instruction, operands);
+      case HloOpcode::kTopk:
+        return Topk(instruction, operands);
       case HloOpcode::kWhile:
         return reference::While(instruction, operands, run);
       case HloOpcode::kAddDependency:
@@ -346,6 +349,32 @@ class Evaluator {
       }
     });
     if (!status.ok()) return status;
+    return value;
+  }
+
+  // The positions of each row in order, of which the first ones are taken.
+  static absl::StatusOr<Value> Topk(const HloInstruction& instruction,
+                                    const std::vector<const Value*>& operands) {
+    const Array& array = operands[0]->front();
+    const ElementType type = array.shape().element_type();
+    if (IsComplex(type)) return NoDefinition(instruction);
+    const bool is_largest = instruction.GetBool(AttributeKey::kLargest, true);
+    Value value = reference::MakeValue(instruction.shape());
+    reference::ForEachIndex(value[0].sizes(), [&](const Index& index) {
+      Index from = index;
+      const auto key_at = [&](int64_t position) {
+        from.back() = position;
+        const Integer key = RankOf(type, *array.at(from).value);
+        return is_largest ? -key : key;
+      };
+      std::vector<int64_t> positions(array.sizes().back());
+      std::iota(positions.begin(), positions.end(), 0);
+      std::stable_sort(positions.begin(), positions.end(),
+                       [&](int64_t a, int64_t b) { return key_at(a) < key_at(b); });
+      from.back() = positions[index.back()];
+      Put(NumberAt(array, from), index, &value[0]);
+      value[1].at(index).value = from.back();
+    });
     return value;
   }
 

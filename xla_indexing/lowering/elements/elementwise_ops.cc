@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -163,6 +164,8 @@ class ElementEmitter {
           return EmitDivision(opcode == HloOpcode::kDivide, IsSignedIntegral(type), a, b);
         case HloOpcode::kMulhi:
           return EmitHighProduct(IsSignedIntegral(type), a, b);
+        case HloOpcode::kPower:
+          return EmitIntegerPower(IsSignedIntegral(type), a, b);
         case HloOpcode::kShiftLeft:
         case HloOpcode::kShiftRightArithmetic:
         case HloOpcode::kShiftRightLogical:
@@ -184,7 +187,8 @@ class ElementEmitter {
   }
 
   // Null for a direction that is not known. In the total order of floats -NaN < -inf < -0 < 0 < NaN.
-  Value EmitCompare(const HloInstruction& compare, ElementType type, Value a, Value b) {
+  Value EmitCompare(absl::string_view direction, bool is_total, ElementType type, Value a,
+                    Value b) {
     struct Row {
       absl::string_view direction;
       Predicate of_signed;
@@ -197,16 +201,15 @@ class ElementEmitter {
                                     {"LE", Predicate::sle, Predicate::ule, FloatPredicate::OLE},
                                     {"GT", Predicate::sgt, Predicate::ugt, FloatPredicate::OGT},
                                     {"GE", Predicate::sge, Predicate::uge, FloatPredicate::OGE}};
-    const bool is_total =
-        IsFloatingPoint(type) && compare.GetText(AttributeKey::kComparisonType) == "TOTALORDER";
     if (IsComplex(type)) {
-      if (compare.comparison_direction() == "EQ") return Make<complex::EqualOp>(a, b);
-      if (compare.comparison_direction() == "NE") return Make<complex::NotEqualOp>(a, b);
+      if (direction == "EQ") return Make<complex::EqualOp>(a, b);
+      if (direction == "NE") return Make<complex::NotEqualOp>(a, b);
       return nullptr;
     }
     for (const Row& row : kRows) {
-      if (row.direction != compare.comparison_direction()) continue;
-      if (is_total) return Make<arith::CmpIOp>(row.of_signed, EmitRank(a), EmitRank(b));
+      if (row.direction != direction) continue;
+      if (is_total && IsFloatingPoint(type))
+        return Make<arith::CmpIOp>(row.of_signed, EmitRank(a), EmitRank(b));
       if (IsFloatingPoint(type)) return Make<arith::CmpFOp>(row.of_floats, a, b);
       return Make<arith::CmpIOp>(IsSignedIntegral(type) ? row.of_signed : row.of_unsigned, a, b);
     }
@@ -452,6 +455,34 @@ class ElementEmitter {
     return Make<arith::SelectOp>(is_zero, a, remainder);
   }
 
+  // By squares, from the lowest bit of the exponent on. One that is negative gives 0, but 1 of 1.
+  Value EmitIntegerPower(bool is_signed, Value base, Value exponent) {
+    const auto index = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(builder_, value);
+    };
+    const Value one = Integer(base, 1);
+    auto loop = mlir::scf::ForOp::create(builder_, index(0), index(WidthOf(base)), index(1),
+                                         mlir::ValueRange{one, base, exponent});
+    {
+      const mlir::OpBuilder::InsertionGuard back(builder_);
+      builder_.setInsertionPointToStart(loop.getBody());
+      const Value power = loop.getRegionIterArgs()[0];
+      const Value square = loop.getRegionIterArgs()[1];
+      const Value bits = loop.getRegionIterArgs()[2];
+      const Value is_odd =
+          Make<arith::CmpIOp>(Predicate::ne, Make<arith::AndIOp>(bits, one), Integer(base, 0));
+      const Value next = Make<arith::SelectOp>(is_odd, Make<arith::MulIOp>(power, square), power);
+      mlir::scf::YieldOp::create(
+          builder_, mlir::ValueRange{next, Make<arith::MulIOp>(square, square),
+                                     EmitShift(HloOpcode::kShiftRightLogical, bits, one)});
+    }
+    if (!is_signed) return loop.getResult(0);
+    const Value is_one = Make<arith::CmpIOp>(Predicate::eq, base, one);
+    return Make<arith::SelectOp>(Make<arith::CmpIOp>(Predicate::slt, exponent, Integer(base, 0)),
+                                 Make<arith::SelectOp>(is_one, one, Integer(base, 0)),
+                                 loop.getResult(0));
+  }
+
   Value EmitShift(HloOpcode opcode, Value a, Value by) {
     const Value is_in = Make<arith::CmpIOp>(Predicate::ult, by, Integer(by, WidthOf(by)));
     const Value zero = Integer(a, 0);
@@ -539,6 +570,11 @@ absl::StatusOr<Value> EmitBitcast(mlir::ImplicitLocOpBuilder& builder,
   return EmitFromBits(builder, EmitBits(builder, value, from), to);
 }
 
+Value EmitOrder(mlir::ImplicitLocOpBuilder& builder, absl::string_view direction, ElementType type,
+                Value a, Value b) {
+  return ElementEmitter(builder).EmitCompare(direction, /*is_total=*/true, type, a, b);
+}
+
 Value EmitBits(mlir::ImplicitLocOpBuilder& builder, Value value, ElementType type) {
   const mlir::Type bits = builder.getIntegerType(StorageBitWidth(type));
   if (IsPred(type)) return builder.createOrFold<arith::ExtUIOp>(bits, value);
@@ -583,7 +619,10 @@ absl::StatusOr<Value> EmitElementwise(mlir::ImplicitLocOpBuilder& builder,
       value = emitter.EmitClamp(type, operands[0], operands[1], operands[2]);
       break;
     case HloOpcode::kCompare:
-      value = emitter.EmitCompare(instruction, from(0), operands[0], operands[1]);
+      value =
+          emitter.EmitCompare(instruction.comparison_direction(),
+                              instruction.GetText(AttributeKey::kComparisonType) == "TOTALORDER",
+                              from(0), operands[0], operands[1]);
       break;
     case HloOpcode::kComplex:
       value = emitter.Make<complex::CreateOp>(result, operands[0], operands[1]);

@@ -1,4 +1,4 @@
-// Operations on single elements as operations of `arith`, `math` and `complex`.
+// Operations on single elements as operations of `arith`, `math`, `complex` and `scf`.
 //
 // What HLO defines holds where `arith` leaves it open: x / 0 of integers is -1 (all ones) and the
 // remainder is x; the least integer by -1 is itself; bits that are shifted out by the width or more
@@ -15,6 +15,7 @@
 #define XLA_INDEXING_LOWERING_ELEMENTS_ELEMENTWISE_OPS_H_
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Types.h"
 #include "mlir/IR/Value.h"
@@ -47,6 +48,10 @@ mlir::Value EmitOfFloats(mlir::ImplicitLocOpBuilder& builder, HloOpcode opcode, 
 
 // A float as one of another type; anything else as it is.
 mlir::Value EmitFloatAs(mlir::ImplicitLocOpBuilder& builder, mlir::Value value, mlir::Type type);
+
+// A comparison, in the total order of floats; null where there is no order.
+mlir::Value EmitOrder(mlir::ImplicitLocOpBuilder& builder, absl::string_view direction,
+                      ElementType type, mlir::Value a, mlir::Value b);
 
 // An element of a bitcast or bitcast-convert to another type of the same width.
 absl::StatusOr<mlir::Value> EmitBitcast(mlir::ImplicitLocOpBuilder& builder,

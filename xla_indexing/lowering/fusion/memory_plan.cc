@@ -89,6 +89,7 @@ bool IsNeverInlined(const HloInstruction& instruction) {
     case HloOpcode::kScatter:
     case HloOpcode::kSelectAndScatter:
     case HloOpcode::kSort:
+    case HloOpcode::kTopk:
     case HloOpcode::kWhile:
       return true;
     default:
