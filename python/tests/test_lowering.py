@@ -248,6 +248,21 @@ def test_narrow_numbers_and_their_bits(optimized):
         np.testing.assert_array_equal(got.astype(float), np.asarray(expected).astype(float))
 
 
+def test_top_k():
+    jax = pytest.importorskip("jax")
+
+    def program(x, n):
+        return jax.lax.top_k(x, 3), jax.lax.top_k(n, 2)
+
+    x = np.random.default_rng(4).integers(-3, 3, (4, 7)).astype(np.float32)
+    x[0, 2:4] = np.nan, np.inf
+    n = np.random.default_rng(5).integers(-9, 9, (5, 6)).astype(np.int32)
+    given = x, n
+    results = xi.analyze(program, *given, optimized=False).entry.run(*given)
+    for got, expected in zip(results, jax.tree_util.tree_leaves(jax.jit(program)(*given))):
+        np.testing.assert_array_equal(got, expected)
+
+
 LONG_LOOP = """
 goes_on {
   s = (s64[], f32[]) parameter(0)

@@ -36,6 +36,7 @@
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/lowering/elements/element_types.h"
 #include "xla_indexing/lowering/elements/elementwise_ops.h"
+#include "xla_indexing/lowering/elements/scalar_computation.h"
 #include "xla_indexing/lowering/fusion/element_reader.h"
 #include "xla_indexing/lowering/fusion/function_frame.h"
 #include "xla_indexing/lowering/fusion/memory_plan.h"
@@ -85,16 +86,13 @@ class ComputationEmitter {
     for (const HloInstruction* instruction : computation.instructions()) {
       if (!plan.IsInMemory(*instruction)) continue;
       builder_.setLoc(mlir::NameLoc::get(builder_.getStringAttr(std::string(instruction->name()))));
-      if (absl::Status status = EmitInMemory(*instruction); !status.ok()) {
-        return internal::Named(*instruction, status);
-      }
+      XLA_INDEXING_RETURN_IF_ERROR(internal::Named(*instruction, EmitInMemory(*instruction)));
     }
     for (int64_t leaf = 0; leaf < root->shape().LeafCount(); ++leaf) {
       const ArrayValue array = ComputedBy({root, leaf});
       if (reader_.MemoryOf(array) == results[leaf]) continue;
-      if (absl::Status status = EmitCopy({root, leaf}, results[leaf]); !status.ok()) {
-        return internal::Named(*array.instruction, status);
-      }
+      XLA_INDEXING_RETURN_IF_ERROR(
+          internal::Named(*array.instruction, EmitCopy({root, leaf}, results[leaf])));
     }
     Deallocate(0);
     return absl::OkStatus();
@@ -160,9 +158,8 @@ class ComputationEmitter {
       });
     }
     if (memory.size() > 1) return internal::NotLoweredInstruction(instruction);
-    return EmitNest(shape, memory, [&](const ElementPlace& place) -> absl::StatusOr<MlirValues> {
-      XLA_INDEXING_ASSIGN_OR_RETURN(const Value value, reader_.Compute(instruction, place));
-      return MlirValues({value});
+    return EmitElements(shape, memory.front(), [&](const ElementPlace& place) {
+      return reader_.Compute(instruction, place);
     });
   }
 
@@ -247,12 +244,11 @@ class ComputationEmitter {
     XLA_INDEXING_RETURN_IF_ERROR(EmitCalled(body, state, next));
     for (const auto [leaf, memory] : llvm::enumerate(state)) {
       if (next[leaf] == memory) continue;
-      const absl::Status status =
-          EmitNest(loop.shape().Leaf(static_cast<int64_t>(leaf)), memory,
-                   [&, from = next[leaf]](const ElementPlace& place) -> absl::StatusOr<MlirValues> {
-                     return MlirValues({Load(from, place.values)});
-                   });
-      if (!status.ok()) return status;
+      XLA_INDEXING_RETURN_IF_ERROR(
+          EmitElements(loop.shape().Leaf(static_cast<int64_t>(leaf)), memory,
+                       [&, from = next[leaf]](const ElementPlace& place) {
+                         return absl::StatusOr<Value>(Load(from, place.values));
+                       }));
     }
     mlir::scf::YieldOp::create(builder_);
     return absl::OkStatus();
@@ -264,24 +260,18 @@ class ComputationEmitter {
     for (int64_t i = 0; i < count; ++i) {
       XLA_INDEXING_RETURN_IF_ERROR(EmitCopy({scatter.operand(i), 0}, memory[i]));
     }
-    return EmitNest(scatter.operand(count + 1)->shape(), {},
-                    [&](const ElementPlace& place) -> absl::StatusOr<MlirValues> {
-                      absl::Status status = reader_.EmitUpdate(scatter, place, memory);
-                      if (!status.ok()) return status;
-                      return MlirValues();
-                    });
+    return EmitNest(scatter.operand(count + 1)->shape(), {}, [&](const ElementPlace& place) {
+      return reader_.EmitUpdate(scatter, place, memory);
+    });
   }
 
   // Each element of the source is combined with that of the result where the window selects one.
   absl::Status EmitSelectAndScatter(const HloInstruction& instruction, Value memory) {
     const Shape& shape = instruction.operand(0)->shape();
     const Shape& source = instruction.operand(1)->shape();
-    absl::Status status =
-        EmitNest(shape, memory, [&](const ElementPlace& /*place*/) -> absl::StatusOr<MlirValues> {
-          XLA_INDEXING_ASSIGN_OR_RETURN(const Value init,
-                                        reader_.ReadScalar(*instruction.operand(2)));
-          return MlirValues({init});
-        });
+    XLA_INDEXING_RETURN_IF_ERROR(EmitElements(shape, memory, [&](const ElementPlace& /*place*/) {
+      return reader_.ReadScalar(*instruction.operand(2));
+    }));
     internal::LoopNest nest;
     llvm::SmallVector<internal::Loop, 4> steps;
     for (const WindowDimension& window : internal::WindowOf(instruction)) {
@@ -292,7 +282,7 @@ class ComputationEmitter {
       nest.operand.push_back(
           internal::NestAxis::OnWindow(position, steps.back(), window, shape.dimension(d)));
     }
-    if (!status.ok() || nest.IsEmpty()) return status;
+    if (nest.IsEmpty()) return absl::OkStatus();
     const IndexingMap met =
         internal::LoopStepToInputOfNest(nest, steps, source, shape, builder_.getContext()).map();
     llvm::SmallVector<int, 4> window_dims(steps.size());
@@ -307,8 +297,7 @@ class ComputationEmitter {
                             mlir::ValueRange best) -> absl::StatusOr<MlirValues> {
       XLA_INDEXING_ASSIGN_OR_RETURN(const Value element,
                                     reader_.Read({instruction.operand(0), 0}, {met, place}));
-      XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues at,
-                                    ApplyIndexing(builder_, builder_.getLoc(), met, place, {}));
+      XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues at, reader_.IndexOf({met, place}));
       MlirValues next = {Constant(builder_.getBoolAttr(true)), element};
       next.append(at);
       const HloComputation& select = *instruction.GetComputation(AttributeKey::kSelect);
@@ -470,14 +459,20 @@ class ComputationEmitter {
   }
 
   absl::Status EmitCopy(const ArrayValue& array, Value to) {
-    return EmitNest(array.shape(), to,
-                    [&](const ElementPlace& place) -> absl::StatusOr<MlirValues> {
-                      XLA_INDEXING_ASSIGN_OR_RETURN(const Value value, reader_.Read(array, place));
-                      return MlirValues({value});
-                    });
+    return EmitElements(array.shape(), to,
+                        [&](const ElementPlace& place) { return reader_.Read(array, place); });
   }
 
-  // Loops over an array's elements, which stores what `compute` gives, one for each memory.
+  // Loops over an array's elements, which stores what `compute` gives.
+  absl::Status EmitElements(const Shape& shape, Value memory,
+                            absl::FunctionRef<absl::StatusOr<Value>(const ElementPlace&)> compute) {
+    return EmitNest(shape, memory, [&](const ElementPlace& place) -> absl::StatusOr<MlirValues> {
+      XLA_INDEXING_ASSIGN_OR_RETURN(const Value value, compute(place));
+      return MlirValues({value});
+    });
+  }
+
+  // Likewise, one for each memory.
   absl::Status EmitNest(
       const Shape& shape, mlir::ValueRange memory,
       absl::FunctionRef<absl::StatusOr<MlirValues>(const ElementPlace&)> compute) {

@@ -35,6 +35,7 @@
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/lowering/elements/element_types.h"
 #include "xla_indexing/lowering/elements/elementwise_ops.h"
 #include "xla_indexing/lowering/fusion/element_reader.h"
 #include "xla_indexing/lowering/fusion/function_frame.h"
@@ -102,9 +103,7 @@ class TileEmitter {
   }
 
  private:
-  Value Index(int64_t value) {
-    return mlir::arith::ConstantOp::create(builder_, builder_.getIndexAttr(value));
-  }
+  Value Index(int64_t value) { return mlir::arith::ConstantIndexOp::create(builder_, value); }
 
   // The programs of a grid.
   absl::Status EmitGrid(int number) {
@@ -144,18 +143,15 @@ class TileEmitter {
       if (GridOf(node.region) != grid || !HasTile(static_cast<int>(i))) continue;
       Value& memory = states_[i].tile.memory;
       if (!node.IsContraction()) {
-        const absl::StatusOr<Value> tile = AllocateTile(node, node.leaf);
-        if (!tile.ok()) return internal::Named(*node.instruction, tile.status());
-        memory = *tile;
+        XLA_INDEXING_ASSIGN_OR_RETURN(memory, AllocateTile(node, node.leaf));
         continue;
       }
       // Accumulators are there for all leaves of a contraction, also for those that nothing reads.
       MlirValues& sums = sums_[FirstLeaf(static_cast<int>(i))];
       const int64_t num_leaves = node.instruction->shape().LeafCount();
       for (auto leaf = static_cast<int64_t>(sums.size()); leaf < num_leaves; ++leaf) {
-        const absl::StatusOr<Value> tile = AllocateTile(node, leaf);
-        if (!tile.ok()) return internal::Named(*node.instruction, tile.status());
-        sums.push_back(*tile);
+        XLA_INDEXING_ASSIGN_OR_RETURN(const Value tile, AllocateTile(node, leaf));
+        sums.push_back(tile);
       }
       memory = sums[node.leaf];
     }
@@ -170,13 +166,12 @@ class TileEmitter {
         if (rescale.kind != TileRescale::Kind::kMaximum || maxima_.contains(rescale.by)) continue;
         const TileNode& node = graph_.nodes()[rescale.by];
         const ElementType type = node.instruction->shape().Leaf(node.leaf).element_type();
-        const absl::StatusOr<Value> finite = AllocateTile(node, type);
+        XLA_INDEXING_ASSIGN_OR_RETURN(const Value finite, AllocateTile(node, type));
         // A sum is multiplied by many of them.
-        const absl::StatusOr<Value> factors =
-            AllocateTile(node, BitWidth(type) < 32 ? ElementType::kF32 : type);
-        if (!finite.ok()) return NamedAs(rescale.by, finite.status());
-        if (!factors.ok()) return NamedAs(rescale.by, factors.status());
-        maxima_[rescale.by] = {static_cast<int>(number), *finite, *factors};
+        XLA_INDEXING_ASSIGN_OR_RETURN(
+            const Value factors,
+            AllocateTile(node, BitWidth(type) < 32 ? ElementType::kF32 : type));
+        maxima_[rescale.by] = {static_cast<int>(number), finite, factors};
       }
     }
     return absl::OkStatus();
@@ -186,10 +181,10 @@ class TileEmitter {
     return AllocateTile(node, node.instruction->shape().Leaf(leaf).element_type());
   }
   absl::StatusOr<Value> AllocateTile(const TileNode& node, ElementType type) {
-    XLA_INDEXING_ASSIGN_OR_RETURN(
-        const mlir::MemRefType memory,
-        internal::MemoryType(Shape::Array(type, graph_.tile(node).sizes), builder_.getContext()));
-    temporaries_.push_back(mlir::memref::AllocOp::create(builder_, memory));
+    const auto memory =
+        internal::MemoryType(Shape::Array(type, graph_.tile(node).sizes), builder_.getContext());
+    if (!memory.ok()) return internal::Named(*node.instruction, memory.status());
+    temporaries_.push_back(mlir::memref::AllocOp::create(builder_, *memory));
     return temporaries_.back();
   }
 
@@ -219,21 +214,18 @@ class TileEmitter {
     const TileRegion& region = graph_.regions()[number];
     bool takes_steps = true;
     for (const TileRegion::Step& step : region.steps) {
-      absl::Status status = absl::OkStatus();
       if (step.is_region) {
         takes_steps &= graph_.regions()[step.index].accumulators != region.accumulators;
-        status = EmitInner(step.index);
-      } else if (step.is_accumulation) {
-        takes_steps = false;
-        status = NamedAs(step.index, Accumulate(step.index));
-      } else {
-        status = EmitNode(step.index);
+        XLA_INDEXING_RETURN_IF_ERROR(EmitInner(step.index));
+        continue;
       }
-      if (!status.ok()) return status;
+      takes_steps &= !step.is_accumulation;
+      XLA_INDEXING_RETURN_IF_ERROR(NamedAs(
+          step.index, step.is_accumulation ? Accumulate(step.index) : EmitNode(step.index)));
     }
     for (const int node : region.accumulators) {
       if (!takes_steps || FirstLeaf(node) != node) continue;
-      if (absl::Status status = Accumulate(node); !status.ok()) return NamedAs(node, status);
+      XLA_INDEXING_RETURN_IF_ERROR(NamedAs(node, Accumulate(node)));
     }
     return absl::OkStatus();
   }
@@ -241,51 +233,46 @@ class TileEmitter {
   absl::Status EmitInner(int number) {
     for (const int node : graph_.regions()[number].accumulators) {
       if (graph_.nodes()[node].loop != number || FirstLeaf(node) != node) continue;
-      if (absl::Status status = Begin(node); !status.ok()) return NamedAs(node, status);
+      XLA_INDEXING_RETURN_IF_ERROR(NamedAs(node, Begin(node)));
     }
     XLA_INDEXING_RETURN_IF_ERROR(EmitLoop(number));
     for (const auto kind : {TileRescale::Kind::kMaximum, TileRescale::Kind::kDivisor}) {
       for (const TileRescale& rescale : graph_.regions()[number].rescales) {
         if (rescale.kind != kind) continue;
-        absl::Status status = Finish(rescale);
-        if (!status.ok()) return NamedAs(rescale.accumulator, status);
+        XLA_INDEXING_RETURN_IF_ERROR(NamedAs(rescale.accumulator, Finish(rescale)));
       }
     }
     return absl::OkStatus();
   }
 
   absl::Status NamedAs(int node, const absl::Status& status) const {
-    return status.ok() ? status : internal::Named(*graph_.nodes()[node].instruction, status);
+    return internal::Named(*graph_.nodes()[node].instruction, status);
   }
 
   absl::Status EmitNode(int number) {
     const TileNode& node = graph_.nodes()[number];
     if (!HasTile(number) && !IsStored(number)) return absl::OkStatus();
-    absl::Status status = absl::OkStatus();
     if (!node.IsContraction()) {
-      status = placer_.Place(graph_.nodes()[number], indices_, &states_[number]);
-      if (status.ok()) status = Compute(number);
-      return NamedAs(number, status);
+      XLA_INDEXING_RETURN_IF_ERROR(placer_.Place(node, indices_, &states_[number]));
+      return Compute(number);
     }
     // All leaves of one contraction are computed, and placed, with the first that is reached.
     const int first = FirstLeaf(number);
     if (node.loop < 0 && !states_[first].is_active) {
-      status = Begin(first);
-      if (status.ok()) status = Accumulate(first);
+      XLA_INDEXING_RETURN_IF_ERROR(Begin(first));
+      XLA_INDEXING_RETURN_IF_ERROR(Accumulate(first));
     }
-    if (!status.ok()) return NamedAs(number, status);
     if (first != number) {
       const Value memory = states_[number].tile.memory;
       states_[number] = states_[first];
       states_[number].tile.memory = memory;
     }
     if (!IsStored(number)) return absl::OkStatus();
-    status = ForEachElement(number, [&](const ElementPlace& place, mlir::ValueRange position) {
+    return ForEachElement(number, [&](const ElementPlace& place, mlir::ValueRange position) {
       return StoreResults(
           number, place,
           mlir::memref::LoadOp::create(builder_, states_[number].tile.memory, position));
     });
-    return NamedAs(number, status);
   }
 
   // --- Tiles ---
@@ -386,9 +373,7 @@ class TileEmitter {
   absl::Status StoreResults(int number, const ElementPlace& place, Value value) {
     for (const TileStore& store : graph_.stores()) {
       if (store.node != number) continue;
-      XLA_INDEXING_ASSIGN_OR_RETURN(
-          const MlirValues element,
-          ApplyIndexing(builder_, builder_.getLoc(), place.map, place.values, {}));
+      XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues element, reader_.IndexOf(place));
       const Value result = frame_.results()[graph_.space().roots()[store.root].leaf];
       mlir::memref::StoreOp::create(builder_, value, result, element);
     }
@@ -463,22 +448,24 @@ class TileEmitter {
     Value factors;  // exp(the maximum before this step - finite)
   };
 
+  // Of floats, as is all that is corrected.
+  Value Combine(HloOpcode opcode, Value a, Value b, mlir::Type result) {
+    return internal::EmitBinary(builder_, opcode, ElementType::kF32, a, b, result);
+  }
+
   Value IsMinusInfinity(Value value) {
     const auto type = llvm::cast<mlir::FloatType>(value.getType());
-    const Value infinity = mlir::arith::ConstantOp::create(
-        builder_, builder_.getFloatAttr(
-                      type, llvm::APFloat::getInf(type.getFloatSemantics(), /*Negative=*/true)));
+    const Value infinity = mlir::arith::ConstantFloatOp::create(
+        builder_, type, llvm::APFloat::getInf(type.getFloatSemantics(), /*Negative=*/true));
     return mlir::arith::CmpFOp::create(builder_, mlir::arith::CmpFPredicate::OEQ, value, infinity);
   }
 
   void StoreGrowth(const Maximum& maximum, Value before, Value now, mlir::ValueRange position) {
-    const Value zero =
-        mlir::arith::ConstantOp::create(builder_, builder_.getFloatAttr(now.getType(), 0.0));
+    const Value zero = internal::EmitZero(builder_, now.getType());
     const Value finite = mlir::arith::SelectOp::create(builder_, IsMinusInfinity(now), zero, now);
     const mlir::Type type =
         llvm::cast<mlir::MemRefType>(maximum.factors.getType()).getElementType();
-    const Value growth =
-        internal::EmitOfFloats(builder_, HloOpcode::kSubtract, before, finite, type);
+    const Value growth = Combine(HloOpcode::kSubtract, before, finite, type);
     mlir::memref::StoreOp::create(builder_, finite, maximum.finite, position);
     mlir::memref::StoreOp::create(builder_, mlir::math::ExpOp::create(builder_, growth),
                                   maximum.factors, position);
@@ -509,7 +496,7 @@ class TileEmitter {
       XLA_INDEXING_ASSIGN_OR_RETURN(const Value factor,
                                     ReadBy(rescale, place, maxima_[rescale.by].factors));
       for (Value& sum : *sums) {
-        sum = internal::EmitOfFloats(builder_, HloOpcode::kMultiply, sum, factor, sum.getType());
+        sum = Combine(HloOpcode::kMultiply, sum, factor, sum.getType());
       }
     }
     return absl::OkStatus();
@@ -525,12 +512,11 @@ class TileEmitter {
                                         ReadBy(rescale, place, states_[rescale.by].tile.memory));
           Value sum = mlir::memref::LoadOp::create(builder_, memory, position);
           if (rescale.kind == TileRescale::Kind::kDivisor) {
-            sum = internal::EmitOfFloats(builder_, HloOpcode::kDivide, sum, by, sum.getType());
+            sum = Combine(HloOpcode::kDivide, sum, by, sum.getType());
           } else {
             const auto type = llvm::cast<mlir::FloatType>(sum.getType());
-            const Value nan = mlir::arith::ConstantOp::create(
-                builder_,
-                builder_.getFloatAttr(type, llvm::APFloat::getNaN(type.getFloatSemantics())));
+            const Value nan = mlir::arith::ConstantFloatOp::create(
+                builder_, type, llvm::APFloat::getNaN(type.getFloatSemantics()));
             sum = mlir::arith::SelectOp::create(builder_, IsMinusInfinity(by), nan, sum);
           }
           mlir::memref::StoreOp::create(builder_, sum, memory, position);

@@ -1,6 +1,7 @@
 #include "xla_indexing/lowering/elements/element_types.h"
 
 #include <cstdint>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -14,45 +15,50 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "xla_indexing/base/status_macros.h"
+#include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/literal.h"
 
 namespace xla_indexing::internal {
+namespace {
+
+template <typename T>
+mlir::Type Get(mlir::MLIRContext* context) {
+  return T::get(context);
+}
+constexpr std::pair<ElementType, mlir::Type (*)(mlir::MLIRContext*)> kFloatTypes[] = {
+    {ElementType::kF8E3M4, Get<mlir::Float8E3M4Type>},
+    {ElementType::kF8E4M3, Get<mlir::Float8E4M3Type>},
+    {ElementType::kF8E4M3B11FNUZ, Get<mlir::Float8E4M3B11FNUZType>},
+    {ElementType::kF8E4M3FN, Get<mlir::Float8E4M3FNType>},
+    {ElementType::kF8E4M3FNUZ, Get<mlir::Float8E4M3FNUZType>},
+    {ElementType::kF8E5M2, Get<mlir::Float8E5M2Type>},
+    {ElementType::kF8E5M2FNUZ, Get<mlir::Float8E5M2FNUZType>},
+    {ElementType::kF16, Get<mlir::Float16Type>},
+    {ElementType::kBF16, Get<mlir::BFloat16Type>},
+    {ElementType::kF32, Get<mlir::Float32Type>},
+    {ElementType::kF64, Get<mlir::Float64Type>}};
+
+}  // namespace
+
+absl::Status NotLoweredInstruction(const HloInstruction& instruction) {
+  return absl::UnimplementedError(absl::StrCat(instruction.name(), ": ", instruction.opcode_name(),
+                                               " is not lowered in this form"));
+}
 
 absl::StatusOr<mlir::Type> MlirElementType(ElementType type, mlir::MLIRContext* context) {
   if (IsPred(type)) return mlir::IntegerType::get(context, 1);
   if (IsIntegral(type)) return mlir::IntegerType::get(context, BitWidth(type));
-  switch (type) {
-    case ElementType::kF8E3M4:
-      return mlir::Float8E3M4Type::get(context);
-    case ElementType::kF8E4M3:
-      return mlir::Float8E4M3Type::get(context);
-    case ElementType::kF8E4M3B11FNUZ:
-      return mlir::Float8E4M3B11FNUZType::get(context);
-    case ElementType::kF8E4M3FN:
-      return mlir::Float8E4M3FNType::get(context);
-    case ElementType::kF8E4M3FNUZ:
-      return mlir::Float8E4M3FNUZType::get(context);
-    case ElementType::kF8E5M2:
-      return mlir::Float8E5M2Type::get(context);
-    case ElementType::kF8E5M2FNUZ:
-      return mlir::Float8E5M2FNUZType::get(context);
-    case ElementType::kF16:
-      return mlir::Float16Type::get(context);
-    case ElementType::kBF16:
-      return mlir::BFloat16Type::get(context);
-    case ElementType::kF32:
-      return mlir::Float32Type::get(context);
-    case ElementType::kF64:
-      return mlir::Float64Type::get(context);
-    case ElementType::kC64:
-      return mlir::ComplexType::get(mlir::Float32Type::get(context));
-    case ElementType::kC128:
-      return mlir::ComplexType::get(mlir::Float64Type::get(context));
-    default:
-      return absl::UnimplementedError(
-          absl::StrCat("elements of type ", ElementTypeName(type), " are not lowered"));
+  if (IsComplex(type)) {
+    XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type part,
+                                  MlirElementType(ComplexComponentType(type), context));
+    return mlir::ComplexType::get(part);
   }
+  for (const auto& [float_type, get] : kFloatTypes) {
+    if (float_type == type) return get(context);
+  }
+  return absl::UnimplementedError(
+      absl::StrCat("elements of type ", ElementTypeName(type), " are not lowered"));
 }
 
 absl::StatusOr<mlir::Attribute> MlirElement(const Literal& literal, int64_t position,

@@ -10,16 +10,21 @@
 
 #include <cstdint>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Types.h"
 #include "mlir/IR/Value.h"
+#include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/literal.h"
 
 namespace xla_indexing::internal {
+
+// The error that says so.
+absl::Status NotLoweredInstruction(const HloInstruction& instruction);
 
 // Unimplemented for f8e8m0fnu, which has no zero, and f4e2m1fn, which has no NaN.
 absl::StatusOr<mlir::Type> MlirElementType(ElementType type, mlir::MLIRContext* context);

@@ -5,10 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
@@ -24,12 +21,12 @@
 #include "mlir/IR/Types.h"
 #include "mlir/IR/Value.h"
 #include "xla_indexing/base/status_macros.h"
-#include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/lowering/elements/element_types.h"
+#include "xla_indexing/lowering/elements/scalar_computation.h"
 #include "xla_indexing/lowering/index/apply_indexing.h"
 
 namespace xla_indexing::internal {
@@ -523,14 +520,6 @@ class ElementEmitter {
   mlir::ImplicitLocOpBuilder& builder_;
 };
 
-absl::Status NotLowered(const HloInstruction& instruction) {
-  return absl::UnimplementedError(absl::StrCat(instruction.name(), ": ", instruction.opcode_name(),
-                                               " of ", instruction.shape().ToString(),
-                                               " is not lowered"));
-}
-
-constexpr int kMaxCalls = 64;
-
 }  // namespace
 
 bool IsLoweredElementwise(const HloInstruction& instruction) {
@@ -538,14 +527,13 @@ bool IsLoweredElementwise(const HloInstruction& instruction) {
          (instruction.opcode() != HloOpcode::kCopy && IsElementwise(instruction.opcode()));
 }
 
-Value EmitOfFloats(mlir::ImplicitLocOpBuilder& builder, HloOpcode opcode, Value a, Value b,
-                   mlir::Type result) {
+Value EmitBinary(mlir::ImplicitLocOpBuilder& builder, HloOpcode opcode, ElementType type, Value a,
+                 Value b, mlir::Type result) {
   ElementEmitter emitter(builder);
-  const mlir::Type type = emitter.FloatFor({result, a.getType(), b.getType()});
-  const Value value =
-      emitter.EmitBinary(opcode, ElementType::kF64, emitter.EmitFloatToFloat(a, type),
-                         emitter.EmitFloatToFloat(b, type));
-  return emitter.EmitFloatToFloat(value, result);
+  const mlir::Type wide = emitter.FloatFor({result, a.getType(), b.getType()});
+  const Value value = emitter.EmitBinary(opcode, type, EmitFloatAs(builder, a, wide),
+                                         EmitFloatAs(builder, b, wide));
+  return EmitFloatAs(builder, value, result);
 }
 
 absl::StatusOr<Value> EmitConvert(mlir::ImplicitLocOpBuilder& builder, Value value,
@@ -566,7 +554,7 @@ absl::StatusOr<Value> EmitBitcast(mlir::ImplicitLocOpBuilder& builder,
   const ElementType to = instruction.shape().element_type();
   if (from == to) return value;
   const bool has_width = StorageBitWidth(from) == StorageBitWidth(to);
-  if (!has_width || IsComplex(from) || IsComplex(to)) return NotLowered(instruction);
+  if (!has_width || IsComplex(from) || IsComplex(to)) return NotLoweredInstruction(instruction);
   return EmitFromBits(builder, EmitBits(builder, value, from), to);
 }
 
@@ -639,75 +627,8 @@ absl::StatusOr<Value> EmitElementwise(mlir::ImplicitLocOpBuilder& builder,
       if (operands.size() == 1) value = emitter.EmitUnary(opcode, from(0), operands[0]);
       if (operands.size() == 2) value = emitter.EmitBinary(opcode, type, operands[0], operands[1]);
   }
-  if (!value) return NotLowered(instruction);
+  if (!value) return NotLoweredInstruction(instruction);
   return EmitFloatAs(builder, value, result);
-}
-
-absl::StatusOr<MlirValues> EmitMultiplyAdd(mlir::ImplicitLocOpBuilder& builder,
-                                           const HloInstruction& product,
-                                           mlir::ValueRange arguments) {
-  const ElementType type = product.shape().element_type();
-  XLA_INDEXING_ASSIGN_OR_RETURN(const mlir::Type result,
-                                MlirElementType(type, builder.getContext()));
-  llvm::SmallVector<Value, 2> factors;
-  for (const int i : {0, 1}) {
-    XLA_INDEXING_ASSIGN_OR_RETURN(
-        const Value factor,
-        EmitConvert(builder, arguments[1 + i], product.operand(i)->shape().element_type(), type));
-    factors.push_back(factor);
-  }
-  const auto combine = [&](HloOpcode opcode, Value a, Value b) {
-    if (IsFloatingPoint(type)) return EmitOfFloats(builder, opcode, a, b, result);
-    return ElementEmitter(builder).EmitBinary(opcode, type, a, b);
-  };
-  const Value multiplied = combine(HloOpcode::kMultiply, factors[0], factors[1]);
-  return MlirValues({combine(HloOpcode::kAdd, arguments[0], multiplied)});
-}
-
-absl::StatusOr<MlirValues> EmitScalarComputation(mlir::ImplicitLocOpBuilder& builder,
-                                                 const HloComputation& computation,
-                                                 mlir::ValueRange arguments, int depth) {
-  absl::flat_hash_map<const HloInstruction*, MlirValues> values;
-  for (const HloInstruction* instruction : computation.instructions()) {
-    MlirValues operands;
-    for (const HloInstruction* operand : instruction->operands()) {
-      operands.append(values[operand]);
-    }
-    MlirValues& result = values[instruction];
-    const bool is_tuple = instruction->opcode() == HloOpcode::kTuple;
-    if (!is_tuple && !(instruction->shape().IsArray() && instruction->shape().rank() == 0) &&
-        instruction->inlined_computation() == nullptr) {
-      return NotLowered(*instruction);
-    }
-    if (is_tuple) {
-      result = operands;
-    } else if (instruction->opcode() == HloOpcode::kParameter) {
-      XLA_INDEXING_ASSIGN_OR_RETURN(
-          const auto type,
-          MlirElementType(instruction->shape().element_type(), builder.getContext()));
-      result.push_back(EmitFloatAs(builder, arguments[instruction->parameter_number()], type));
-    } else if (instruction->opcode() == HloOpcode::kGetTupleElement) {
-      const Shape& tuple = instruction->operand(0)->shape();
-      result.push_back(operands[tuple.FirstLeafOfElement(instruction->tuple_index())]);
-    } else if (instruction->opcode() == HloOpcode::kConstant) {
-      XLA_INDEXING_ASSIGN_OR_RETURN(const auto element,
-                                    MlirElement(*instruction->literal(), 0, builder.getContext()));
-      result.push_back(EmitConstant(builder, element));
-    } else if (const HloComputation* called = instruction->inlined_computation()) {
-      if (depth >= kMaxCalls) return NotLowered(*instruction);
-      XLA_INDEXING_ASSIGN_OR_RETURN(auto inlined,
-                                    EmitScalarComputation(builder, *called, operands, depth + 1));
-      result = std::move(inlined);
-    } else if (instruction->opcode() == HloOpcode::kCopy ||
-               instruction->opcode() == HloOpcode::kReshape) {
-      result = operands;
-    } else {
-      XLA_INDEXING_ASSIGN_OR_RETURN(const Value value,
-                                    EmitElementwise(builder, *instruction, operands));
-      result.push_back(value);
-    }
-  }
-  return values[computation.root_instruction()];
 }
 
 }  // namespace xla_indexing::internal

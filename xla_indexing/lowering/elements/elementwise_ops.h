@@ -20,11 +20,9 @@
 #include "mlir/IR/Types.h"
 #include "mlir/IR/Value.h"
 #include "mlir/IR/ValueRange.h"
-#include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
-#include "xla_indexing/lowering/index/apply_indexing.h"
 
 namespace xla_indexing::internal {
 
@@ -36,15 +34,10 @@ absl::StatusOr<mlir::Value> EmitElementwise(mlir::ImplicitLocOpBuilder& builder,
                                             const HloInstruction& instruction,
                                             mlir::ValueRange operands);
 
-// arguments[0] + arguments[1] * arguments[2], a step of a dot or convolution: the sum is of its element
-// type, the factors of those of its operands, and become that.
-absl::StatusOr<MlirValues> EmitMultiplyAdd(mlir::ImplicitLocOpBuilder& builder,
-                                           const HloInstruction& product,
-                                           mlir::ValueRange arguments);
-
-// A binary operation on floats of any types, done in one that holds all three, as one of `result`.
-mlir::Value EmitOfFloats(mlir::ImplicitLocOpBuilder& builder, HloOpcode opcode, mlir::Value a,
-                         mlir::Value b, mlir::Type result);
+// A binary operation of the class of a type, as a value of `result`; floats of any types are computed
+// with in one that holds all three.
+mlir::Value EmitBinary(mlir::ImplicitLocOpBuilder& builder, HloOpcode opcode, ElementType type,
+                       mlir::Value a, mlir::Value b, mlir::Type result);
 
 // A float as one of another type; anything else as it is.
 mlir::Value EmitFloatAs(mlir::ImplicitLocOpBuilder& builder, mlir::Value value, mlir::Type type);
@@ -65,11 +58,6 @@ absl::StatusOr<mlir::Value> EmitFromBits(mlir::ImplicitLocOpBuilder& builder, ml
 // An element as one of another type.
 absl::StatusOr<mlir::Value> EmitConvert(mlir::ImplicitLocOpBuilder& builder, mlir::Value value,
                                         ElementType from, ElementType to);
-
-// The leaves of the result of a computation on scalars, such as a reducer, which is inlined.
-absl::StatusOr<MlirValues> EmitScalarComputation(mlir::ImplicitLocOpBuilder& builder,
-                                                 const HloComputation& computation,
-                                                 mlir::ValueRange arguments, int depth = 0);
 
 }  // namespace xla_indexing::internal
 

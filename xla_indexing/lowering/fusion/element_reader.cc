@@ -32,6 +32,7 @@
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/lowering/elements/element_types.h"
 #include "xla_indexing/lowering/elements/elementwise_ops.h"
+#include "xla_indexing/lowering/elements/scalar_computation.h"
 #include "xla_indexing/lowering/fusion/memory_plan.h"
 #include "xla_indexing/lowering/index/apply_indexing.h"
 #include "xla_indexing/lowering/index/emit_loop_nest.h"
@@ -212,11 +213,6 @@ absl::StatusOr<PlaceInTile> FindInTile(const TileInMemory& tile, const ElementPl
 
 }  // namespace
 
-absl::Status NotLoweredInstruction(const HloInstruction& instruction) {
-  return absl::UnimplementedError(absl::StrCat(instruction.name(), ": ", instruction.opcode_name(),
-                                               " is not lowered in this form"));
-}
-
 absl::StatusOr<InstructionIndexing> ElementReader::MapsOf(const HloInstruction& instruction) {
   return OperationMaps(instruction, Direction::kOutputToInput, builder_.getContext(),
                        OptionsOfEmitter());
@@ -245,10 +241,16 @@ absl::StatusOr<Value> ElementReader::ReadComputed(ArrayValue array, const Elemen
     }
     return Compute(*array.instruction, place);
   }
-  XLA_INDEXING_ASSIGN_OR_RETURN(
-      const MlirValues address,
-      ApplyIndexing(builder_, builder_.getLoc(), place.map, place.values, {}));
-  return mlir::memref::LoadOp::create(builder_, memory, address).getResult();
+  return Load(memory, place);
+}
+
+absl::StatusOr<MlirValues> ElementReader::IndexOf(const ElementPlace& place) {
+  return ApplyIndexing(builder_, builder_.getLoc(), place.map, place.values, {});
+}
+
+absl::StatusOr<Value> ElementReader::Load(Value memory, const ElementPlace& place) {
+  XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues index, IndexOf(place));
+  return mlir::memref::LoadOp::create(builder_, memory, index).getResult();
 }
 
 absl::StatusOr<Value> ElementReader::Compute(const HloInstruction& instruction,
@@ -319,8 +321,8 @@ absl::StatusOr<Value> ElementReader::ReadBits(const HloInstruction& instruction,
     XLA_INDEXING_ASSIGN_OR_RETURN(const Value value, Read(operand, {std::move(map), place.values}));
     return EmitBits(builder_, value, from);
   };
-  const auto constant = [&](mlir::Type type, int64_t value) -> Value {
-    return arith::ConstantOp::create(builder_, builder_.getIntegerAttr(type, value));
+  const auto constant = [&](mlir::Type type, int64_t value) {
+    return EmitConstant(builder_, builder_.getIntegerAttr(type, value));
   };
   Value bits;
   if (from_width > width) {
@@ -328,18 +330,17 @@ absl::StatusOr<Value> ElementReader::ReadBits(const HloInstruction& instruction,
     XLA_INDEXING_ASSIGN_OR_RETURN(const Value part,
                                   ReadIndexOf(place, place.map.num_results() - 1));
     const mlir::Type type = wide.getType();
-    const Value number = builder_.createOrFold<arith::IndexCastOp>(type, part);
-    const Value shift = builder_.createOrFold<arith::MulIOp>(number, constant(type, width));
-    bits = builder_.createOrFold<arith::TruncIOp>(
-        bits_type, builder_.createOrFold<arith::ShRUIOp>(wide, shift));
+    const Value number = Make<arith::IndexCastOp>(type, part);
+    const Value shift = Make<arith::MulIOp>(number, constant(type, width));
+    bits = Make<arith::TruncIOp>(bits_type, Make<arith::ShRUIOp>(wide, shift));
   }
   for (int low = 0; low < width && from_width < width; low += from_width) {
     llvm::SmallVector<AffineExpr, 8> element(place.map.results());
     element.push_back(Constant(low / from_width, builder_.getContext()));
     XLA_INDEXING_ASSIGN_OR_RETURN(const Value narrow, read(element));
-    const Value extended = builder_.createOrFold<arith::ExtUIOp>(bits_type, narrow);
-    const Value shifted = builder_.createOrFold<arith::ShLIOp>(extended, constant(bits_type, low));
-    bits = bits ? builder_.createOrFold<arith::OrIOp>(bits, shifted) : shifted;
+    const Value extended = Make<arith::ExtUIOp>(bits_type, narrow);
+    const Value shifted = Make<arith::ShLIOp>(extended, constant(bits_type, low));
+    bits = bits ? Make<arith::OrIOp>(bits, shifted) : shifted;
   }
   return EmitFromBits(builder_, bits, to);
 }
@@ -374,17 +375,26 @@ absl::StatusOr<Value> ElementReader::ReadOneOf(const HloInstruction& instruction
       XLA_INDEXING_ASSIGN_OR_RETURN(
           const Value holds,
           CheckDomain(builder_, builder_.getLoc(), read.map, read.values, {}, &known));
-      XLA_INDEXING_ASSIGN_OR_RETURN(
-          const MlirValues replaced,
-          EmitIf(builder_, builder_.getLoc(), holds, *value, [&]() -> absl::StatusOr<MlirValues> {
-            XLA_INDEXING_ASSIGN_OR_RETURN(const Value element,
-                                          Read({instruction.operand(operand), 0}, read));
-            return MlirValues({EmitFloatAs(builder_, element, type)});
-          }));
-      value = replaced.front();
+      value = EmitElementIf(holds, *value, [&]() -> absl::StatusOr<Value> {
+        XLA_INDEXING_ASSIGN_OR_RETURN(const Value element,
+                                      Read({instruction.operand(operand), 0}, read));
+        return EmitFloatAs(builder_, element, type);
+      });
+      if (!value.ok()) return value;
     }
   }
   return value;
+}
+
+absl::StatusOr<Value> ElementReader::EmitElementIf(
+    Value holds, Value otherwise, absl::FunctionRef<absl::StatusOr<Value>()> then) {
+  const auto emit = [&]() -> absl::StatusOr<MlirValues> {
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value element, then());
+    return MlirValues({element});
+  };
+  XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues elements,
+                                EmitIf(builder_, builder_.getLoc(), holds, otherwise, emit));
+  return elements.front();
 }
 
 absl::StatusOr<Value> ElementReader::ReadConstant(const HloInstruction& constant) {
@@ -398,14 +408,13 @@ absl::StatusOr<Value> ElementReader::ReadIota(const HloInstruction& iota,
                                               const ElementPlace& place) {
   XLA_INDEXING_ASSIGN_OR_RETURN(const Value index,
                                 ReadIndexOf(place, static_cast<int>(iota.iota_dimension())));
-  const Value number = builder_.createOrFold<arith::IndexCastOp>(builder_.getI64Type(), index);
+  const Value number = Make<arith::IndexCastOp>(builder_.getI64Type(), index);
   return EmitConvert(builder_, number, ElementType::kS64, iota.shape().element_type());
 }
 
 absl::StatusOr<Value> ElementReader::ReadIndexOf(const ElementPlace& place, int dimension) {
   XLA_INDEXING_ASSIGN_OR_RETURN(const IndexingMap index, SelectResults(place.map, {dimension}));
-  XLA_INDEXING_ASSIGN_OR_RETURN(
-      const auto values, ApplyIndexing(builder_, builder_.getLoc(), index, place.values, {}));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues values, IndexOf({index, place.values}));
   return values.front();
 }
 
@@ -431,16 +440,14 @@ absl::StatusOr<Value> ElementReader::ReadIndex(ArrayValue array, const ElementPl
   XLA_INDEXING_ASSIGN_OR_RETURN(
       const Value wide,
       EmitConvert(builder_, read, type, is_unsigned ? ElementType::kU64 : ElementType::kS64));
-  const auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(builder_, builder_.getI64IntegerAttr(value));
+  const auto constant = [&](int64_t value) {
+    return EmitConstant(builder_, builder_.getI64IntegerAttr(value));
   };
   const Value low = constant(is_clamped ? function.lower() : is_unsigned ? 0 : kInt64Min);
   const Value high = constant(is_clamped ? function.upper() : kInt64Max);
-  const Value clamped = is_unsigned ? builder_.createOrFold<arith::MinUIOp>(
-                                          builder_.createOrFold<arith::MaxUIOp>(wide, low), high)
-                                    : builder_.createOrFold<arith::MinSIOp>(
-                                          builder_.createOrFold<arith::MaxSIOp>(wide, low), high);
-  return builder_.createOrFold<arith::IndexCastOp>(builder_.getIndexType(), clamped);
+  const Value clamped = is_unsigned ? Make<arith::MinUIOp>(Make<arith::MaxUIOp>(wide, low), high)
+                                    : Make<arith::MinSIOp>(Make<arith::MaxSIOp>(wide, low), high);
+  return Make<arith::IndexCastOp>(builder_.getIndexType(), clamped);
 }
 
 absl::StatusOr<ElementPlace> ElementReader::Follow(const OperandIndexing& indexing,
@@ -557,8 +564,9 @@ absl::StatusOr<MlirValues> ElementReader::Combine(const HloComputation& computat
   return results;
 }
 
-absl::Status ElementReader::EmitUpdate(const HloInstruction& scatter, const ElementPlace& update,
-                                       const MlirValues& memory) {
+absl::StatusOr<MlirValues> ElementReader::EmitUpdate(const HloInstruction& scatter,
+                                                     const ElementPlace& update,
+                                                     const MlirValues& memory) {
   const auto count = static_cast<int64_t>(memory.size());
   const IndexedWindows windows =
       IndexedWindows::OfScatter(scatter, IndexedWindows::Outside::kDropped);
@@ -574,13 +582,11 @@ absl::Status ElementReader::EmitUpdate(const HloInstruction& scatter, const Elem
       const Value holds,
       CheckDomain(builder_, builder_.getLoc(), combined.map, combined.values, {}, &known));
   const auto combine = [&]() -> absl::StatusOr<MlirValues> {
-    XLA_INDEXING_ASSIGN_OR_RETURN(
-        const MlirValues at,
-        ApplyIndexing(builder_, builder_.getLoc(), combined.map, combined.values, {}));
+    XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues at, IndexOf(combined));
     const auto updates = scatter.operands().subspan(count + 1);
     return CombineWith(updates, update, *scatter.to_apply(), memory, at);
   };
-  return EmitIf(builder_, builder_.getLoc(), holds, {}, combine).status();
+  return EmitIf(builder_, builder_.getLoc(), holds, {}, combine);
 }
 
 absl::StatusOr<MlirValues> ElementReader::CombineWith(
@@ -608,24 +614,16 @@ absl::StatusOr<Value> ElementReader::ReadTiles(llvm::ArrayRef<TileInMemory> tile
   Value value = EmitZero(builder_, type);
   for (const TileInMemory& tile : llvm::reverse(tiles)) {
     XLA_INDEXING_ASSIGN_OR_RETURN(PlaceInTile found, FindInTile(tile, place));
-    auto& [map, values] = found.position;
+    IndexingMap& map = found.position.map;
     Constraints unsure;
     if (may_miss_ || tiles.size() > 1) unsure = found.box;
     if (tiles.size() > 1) unsure.append(found.filled);
     const IndexingMap has = MapOf(Variables(map.dims()), {}, std::move(unsure), map.context());
-    XLA_INDEXING_ASSIGN_OR_RETURN(const Value holds,
-                                  CheckDomain(builder_, builder_.getLoc(), has, values, {}, &map));
+    XLA_INDEXING_ASSIGN_OR_RETURN(const Value holds, CheckDomain(builder_, builder_.getLoc(), has,
+                                                                 found.position.values, {}, &map));
     map.Simplify();
     XLA_INDEXING_ASSIGN_OR_RETURN(
-        const MlirValues loaded,
-        EmitIf(builder_, builder_.getLoc(), holds, value, [&]() -> absl::StatusOr<MlirValues> {
-          XLA_INDEXING_ASSIGN_OR_RETURN(
-              const MlirValues position,
-              ApplyIndexing(builder_, builder_.getLoc(), map, values, {}));
-          return MlirValues(
-              {mlir::memref::LoadOp::create(builder_, tile.memory, position).getResult()});
-        }));
-    value = loaded.front();
+        value, EmitElementIf(holds, value, [&] { return Load(tile.memory, found.position); }));
   }
   return value;
 }

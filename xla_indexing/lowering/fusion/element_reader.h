@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -57,8 +58,6 @@ struct TileInMemory {
   llvm::SmallVector<Interval, 4> bounds;
 };
 
-absl::Status NotLoweredInstruction(const HloInstruction& instruction);
-
 class ElementReader {
  public:
   explicit ElementReader(mlir::ImplicitLocOpBuilder& builder) : builder_(builder) {}
@@ -82,6 +81,8 @@ class ElementReader {
   void ReadFromMemory() { tiles_.reset(); }
 
   absl::StatusOr<mlir::Type> TypeOf(const ArrayValue& array) const;
+  // The indices of the element at a place.
+  absl::StatusOr<MlirValues> IndexOf(const ElementPlace& place);
   absl::StatusOr<mlir::Value> Read(ArrayValue array, const ElementPlace& place);
   absl::StatusOr<mlir::Value> ReadScalar(const HloInstruction& scalar);
   // An element of an instruction that is no sum of many, from those of its operands.
@@ -93,9 +94,9 @@ class ElementReader {
   absl::StatusOr<MlirValues> AddSteps(const HloInstruction& instruction, const StepPlaces& steps,
                                       const MlirValues& sums);
   // Combines what is in memory, an array for each leaf of a scatter, with an element of the
-  // updates, unless that is dropped.
-  absl::Status EmitUpdate(const HloInstruction& scatter, const ElementPlace& update,
-                          const MlirValues& memory);
+  // updates, unless that is dropped. Gives nothing.
+  absl::StatusOr<MlirValues> EmitUpdate(const HloInstruction& scatter, const ElementPlace& update,
+                                        const MlirValues& memory);
   // Combines what is in memory at an index with elements of others. Gives nothing.
   absl::StatusOr<MlirValues> CombineWith(absl::Span<const HloInstruction* const> updates,
                                          const ElementPlace& place, const HloComputation& combiner,
@@ -103,8 +104,12 @@ class ElementReader {
   // The value of an index: the element at a place, to which the function of index values is applied.
   absl::StatusOr<mlir::Value> ReadIndex(ArrayValue array, const ElementPlace& place,
                                         const ValueFunction& function);
+  // What `then` emits where `holds`, and `otherwise` elsewhere.
+  absl::StatusOr<mlir::Value> EmitElementIf(mlir::Value holds, mlir::Value otherwise,
+                                            absl::FunctionRef<absl::StatusOr<mlir::Value>()> then);
 
  private:
+  absl::StatusOr<mlir::Value> Load(mlir::Value memory, const ElementPlace& place);
   // A reducer of accumulators and what they are combined with, as values of the accumulators' types.
   absl::StatusOr<MlirValues> Combine(const HloComputation& computation,
                                      const MlirValues& arguments);
@@ -130,6 +135,11 @@ class ElementReader {
   // dimensions: the domain of `place`, and what values the indices that are read can have.
   absl::StatusOr<ElementPlace> Follow(const OperandIndexing& indexing, const ElementPlace& place,
                                       IndexingMap* known);
+
+  template <typename Op, typename... Arguments>
+  mlir::Value Make(Arguments&&... arguments) {
+    return builder_.createOrFold<Op>(std::forward<Arguments>(arguments)...);
+  }
 
   mlir::ImplicitLocOpBuilder& builder_;
   absl::flat_hash_map<ArrayValue, mlir::Value> memory_;

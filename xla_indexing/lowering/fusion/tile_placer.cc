@@ -18,6 +18,7 @@
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/lowering/elements/element_types.h"
 #include "xla_indexing/lowering/fusion/element_reader.h"
 #include "xla_indexing/lowering/fusion/memory_plan.h"
 #include "xla_indexing/lowering/index/apply_indexing.h"
@@ -138,18 +139,10 @@ absl::StatusOr<Value> TilePlacer::ReadRuntime(const TileRuntime& runtime,
     element.AddConstraint(kPartsFit, constraint.expr, constraint.interval);
   }
   reader_.ReadFromMemory();
-  const absl::StatusOr<MlirValues> value = EmitIf(
-      builder_, builder_.getLoc(), holds,
-      mlir::arith::ConstantOp::create(
-          builder_, builder_.getIndexAttr(runtime.values.has_lower() ? runtime.values.lower() : 0))
-          .getResult(),
-      [&]() -> absl::StatusOr<MlirValues> {
-        XLA_INDEXING_ASSIGN_OR_RETURN(const Value read,
-                                      reader_.ReadIndex(array, {element, values}, runtime.value));
-        return MlirValues({read});
-      });
-  if (!value.ok()) return value.status();
-  return value->front();
+  const int64_t least = runtime.values.has_lower() ? runtime.values.lower() : 0;
+  return reader_.EmitElementIf(holds, mlir::arith::ConstantIndexOp::create(builder_, least), [&] {
+    return reader_.ReadIndex(array, {element, values}, runtime.value);
+  });
 }
 
 }  // namespace xla_indexing::internal
