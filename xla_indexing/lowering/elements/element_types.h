@@ -23,7 +23,7 @@
 
 namespace xla_indexing::internal {
 
-// The error that says so.
+// Unimplemented: the instruction, by its name, is not lowered.
 absl::Status NotLoweredInstruction(const HloInstruction& instruction);
 
 // Unimplemented for f8e8m0fnu, which has no zero, and f4e2m1fn, which has no NaN.

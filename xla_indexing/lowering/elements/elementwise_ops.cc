@@ -130,7 +130,7 @@ constexpr BinaryOperation kBinaryOperations[] = {
 // opcode.
 class ElementEmitter {
  public:
-  ElementEmitter(mlir::ImplicitLocOpBuilder& builder) : builder_(builder) {}
+  explicit ElementEmitter(mlir::ImplicitLocOpBuilder& builder) : builder_(builder) {}
 
   Value EmitUnary(HloOpcode opcode, ElementType type, Value a) {
     if (IsFloatingPoint(type)) return EmitFloatUnary(opcode, a);
