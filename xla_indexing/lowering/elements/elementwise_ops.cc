@@ -26,7 +26,6 @@
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/lowering/elements/element_types.h"
-#include "xla_indexing/lowering/elements/scalar_computation.h"
 #include "xla_indexing/lowering/index/apply_indexing.h"
 
 namespace xla_indexing::internal {
@@ -523,8 +522,8 @@ class ElementEmitter {
 }  // namespace
 
 bool IsLoweredElementwise(const HloInstruction& instruction) {
-  return instruction.opcode() == HloOpcode::kMap ||
-         (instruction.opcode() != HloOpcode::kCopy && IsElementwise(instruction.opcode()));
+  return instruction.opcode() != HloOpcode::kCopy && instruction.opcode() != HloOpcode::kMap &&
+         IsElementwise(instruction.opcode());
 }
 
 Value EmitBinary(mlir::ImplicitLocOpBuilder& builder, HloOpcode opcode, ElementType type, Value a,
@@ -589,11 +588,6 @@ absl::StatusOr<Value> EmitElementwise(mlir::ImplicitLocOpBuilder& builder,
   if (opcode == HloOpcode::kConvert) return EmitConvert(builder, given[0], from(0), type);
   if (opcode == HloOpcode::kBitcast || opcode == HloOpcode::kBitcastConvert) {
     return EmitBitcast(builder, instruction, given[0]);
-  }
-  if (opcode == HloOpcode::kMap) {
-    XLA_INDEXING_ASSIGN_OR_RETURN(const MlirValues values,
-                                  EmitScalarComputation(builder, *instruction.to_apply(), given));
-    return EmitFloatAs(builder, values.front(), result);
   }
   llvm::SmallVector<mlir::Type, 4> types(mlir::TypeRange{given});
   types.push_back(result);

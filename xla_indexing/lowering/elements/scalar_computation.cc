@@ -43,6 +43,22 @@ absl::StatusOr<MlirValues> EmitMultiplyAdd(mlir::ImplicitLocOpBuilder& builder,
   return MlirValues({EmitBinary(builder, HloOpcode::kAdd, type, arguments[0], multiplied, result)});
 }
 
+absl::StatusOr<Value> EmitElement(mlir::ImplicitLocOpBuilder& builder,
+                                  const HloInstruction& instruction, mlir::ValueRange operands,
+                                  int depth) {
+  if (instruction.opcode() != HloOpcode::kMap) {
+    return EmitElementwise(builder, instruction, operands);
+  }
+  if (depth >= kMaxCalls) return NotLoweredInstruction(instruction);
+  XLA_INDEXING_ASSIGN_OR_RETURN(
+      const mlir::Type type,
+      MlirElementType(instruction.shape().element_type(), builder.getContext()));
+  XLA_INDEXING_ASSIGN_OR_RETURN(
+      const MlirValues values,
+      EmitScalarComputation(builder, *instruction.to_apply(), operands, depth + 1));
+  return EmitFloatAs(builder, values.front(), type);
+}
+
 absl::StatusOr<MlirValues> EmitScalarComputation(mlir::ImplicitLocOpBuilder& builder,
                                                  const HloComputation& computation,
                                                  mlir::ValueRange arguments, int depth) {
@@ -82,7 +98,7 @@ absl::StatusOr<MlirValues> EmitScalarComputation(mlir::ImplicitLocOpBuilder& bui
       result = operands;
     } else {
       XLA_INDEXING_ASSIGN_OR_RETURN(const Value value,
-                                    EmitElementwise(builder, *instruction, operands));
+                                    EmitElement(builder, *instruction, operands, depth));
       result.push_back(value);
     }
   }

@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
 #include "mlir/IR/ValueRange.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
@@ -16,6 +17,11 @@ namespace xla_indexing::internal {
 absl::StatusOr<MlirValues> EmitMultiplyAdd(mlir::ImplicitLocOpBuilder& builder,
                                            const HloInstruction& product,
                                            mlir::ValueRange arguments);
+
+// An element of an elementwise instruction or of a map, from those of its operands.
+absl::StatusOr<mlir::Value> EmitElement(mlir::ImplicitLocOpBuilder& builder,
+                                        const HloInstruction& instruction,
+                                        mlir::ValueRange operands, int depth = 0);
 
 // The leaves of the result of a computation on scalars, such as a reducer, which is inlined.
 absl::StatusOr<MlirValues> EmitScalarComputation(mlir::ImplicitLocOpBuilder& builder,

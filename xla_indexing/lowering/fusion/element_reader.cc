@@ -266,13 +266,15 @@ absl::StatusOr<Value> ElementReader::Compute(const HloInstruction& instruction,
     default:
       break;
   }
-  if (!IsLoweredElementwise(instruction)) return NotLoweredInstruction(instruction);
+  if (instruction.opcode() != HloOpcode::kMap && !IsLoweredElementwise(instruction)) {
+    return NotLoweredInstruction(instruction);
+  }
   MlirValues operands;
   for (int64_t i = 0; i < instruction.operand_count(); ++i) {
     XLA_INDEXING_ASSIGN_OR_RETURN(const Value operand, ReadOperand(instruction, i, place));
     operands.push_back(operand);
   }
-  return EmitElementwise(builder_, instruction, operands);
+  return EmitElement(builder_, instruction, operands);
 }
 
 absl::StatusOr<Value> ElementReader::ReadOperand(const HloInstruction& instruction, int64_t operand,
