@@ -53,10 +53,10 @@ std::optional<std::complex<T>> Unary(HloOpcode opcode, std::complex<T> a) {
   }
 }
 
-// Exactly, since each way to compute it in steps has errors of its own.
-std::complex<long double> Power(std::complex<long double> a, std::complex<long double> b) {
-  if (a != 0.0L) return std::exp(b * std::log(a));
-  if (b == 0.0L) return 1;
+// In f64, since each way to compute it in steps has errors of its own.
+std::complex<double> Power(std::complex<double> a, std::complex<double> b) {
+  if (a != 0.0) return std::exp(b * std::log(a));
+  if (b == 0.0) return 1;
   return b.real() > 0 ? 0 : std::nan("");
 }
 
