@@ -31,7 +31,7 @@ import numpy as np
 import xla_indexing as xi
 
 module = xi.load("ENTRY e { p = f32[3] parameter(0)  ROOT s = f32[3] add(p, p) }")
-assert len(module.entry.indexing()) == 2
+assert len(module.entry.indexing()) == 1
 print("lowering:", "yes" if xi.has_lowering() else "no")
 if xi.has_lowering():
     assert module.entry.run(np.arange(3, dtype=np.float32)).tolist() == [0, 2, 4]
