@@ -38,9 +38,6 @@ using reference::Array;
 using reference::Integer;
 using reference::Value;
 
-// Powers of complex numbers are computed from logarithms, and those of infinities are not defined.
-constexpr int64_t kUlpsOfComplexPower = 16;
-
 // Elements of less than a byte take one each.
 int BytesOf(ElementType type) { return std::max(BitWidth(type) / 8, 1); }
 
@@ -98,6 +95,9 @@ bool AreClose(ElementType type, Integer expected, Integer got, int64_t ulps) {
   const double a = NumberOf(type, expected);
   const double b = NumberOf(type, got);
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  // Machines may take subnormal numbers for 0.
+  const bool has_range_of_f32 = type == ElementType::kF32 || type == ElementType::kBF16;
+  if (has_range_of_f32 && std::abs(a) < FLT_MIN && std::abs(b) < FLT_MIN) return true;
   // Those of 8 bits are rounded from f32.
   const int64_t most = BitWidth(type) == 8 ? std::min<int64_t>(ulps, 1) : ulps;
   // 0 and -0 are one number.
@@ -154,10 +154,8 @@ absl::Status CheckRun(const std::string& text, uint64_t seed, EmitFunction emit,
   if (!module.ok()) return module.status();
   const HloComputation& entry = *(*module)->entry_computation();
   const bool has_complex = absl::StrContains(text, " c64[") || absl::StrContains(text, " c128[");
-  if (has_complex && absl::StrContains(text, " power(")) {
-    floats = RandomFloats::kQuarters;
-    ulps *= kUlpsOfComplexPower;
-  }
+  // Libraries differ in what functions of numbers are that are not finite.
+  if (has_complex) floats = RandomFloats::kQuarters;
   std::vector<Value> arguments;
   for (const HloInstruction* parameter : entry.parameters()) {
     arguments.push_back(RandomArgument(parameter->shape(), seed + arguments.size(), floats));

@@ -23,41 +23,19 @@ std::optional<std::complex<T>> Unary(HloOpcode opcode, std::complex<T> a) {
       return std::cos(a);
     case HloOpcode::kExponential:
       return std::exp(a);
-    case HloOpcode::kExponentialMinusOne:
-      // exp(x) cos(y) - 1 is (exp(x) - 1) cos(y) - 2 sin(y / 2)^2.
-      return std::complex<T>(
-          std::expm1(a.real()) * std::cos(a.imag()) - 2 * std::pow(std::sin(a.imag() / 2), T(2)),
-          std::exp(a.real()) * std::sin(a.imag()));
     case HloOpcode::kLog:
       return std::log(a);
-    case HloOpcode::kLogPlusOne:
-      return std::log(T(1) + a);
-    case HloOpcode::kLogistic:
-      return T(1) / (T(1) + std::exp(-a));
     case HloOpcode::kNegate:
       return -a;
-    case HloOpcode::kRsqrt:
-      return T(1) / std::sqrt(a);
-    case HloOpcode::kSign:
-      return a == T(0) ? a : a / std::abs(a);
     case HloOpcode::kSine:
       return std::sin(a);
     case HloOpcode::kSqrt:
       return std::sqrt(a);
-    case HloOpcode::kTan:
-      return std::tan(a);
     case HloOpcode::kTanh:
       return std::tanh(a);
     default:
       return std::nullopt;
   }
-}
-
-// In f64, since each way to compute it in steps has errors of its own.
-std::complex<double> Power(std::complex<double> a, std::complex<double> b) {
-  if (a != 0.0) return std::exp(b * std::log(a));
-  if (b == 0.0) return 1;
-  return b.real() > 0 ? 0 : std::nan("");
 }
 
 template <typename T>
@@ -69,8 +47,6 @@ std::optional<std::complex<T>> Binary(HloOpcode opcode, std::complex<T> a, std::
       return a / b;
     case HloOpcode::kMultiply:
       return a * b;
-    case HloOpcode::kPower:
-      return std::complex<T>(Power(a, b));
     case HloOpcode::kSubtract:
       return a - b;
     default:

@@ -252,7 +252,7 @@ class Evaluator {
     }
     const int width = StorageBitWidth((narrows ? to : from).shape().element_type());
     const auto low_bits = [](Integer bits, int count) {
-      return bits & ((Integer(1) << count) - 1);
+      return count < 128 ? bits & ((Integer(1) << count) - 1) : bits;
     };
     for (reference::Element& element : to.elements()) element.value = 0;
     reference::ForEachIndex((narrows ? to : from).sizes(), [&](const Index& index) {

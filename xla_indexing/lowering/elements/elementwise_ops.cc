@@ -51,7 +51,8 @@ Value EmitOne(mlir::ImplicitLocOpBuilder& builder, Value a) {
   return builder.createOrFold<Op>(a);
 }
 using UnaryEmitter = Value (*)(mlir::ImplicitLocOpBuilder&, Value);
-// Null where there is no operation, or not a single one.
+// Null where there is no operation, or not a single one, and where MLIR's is not accurate: its complex
+// log1p of -1 is 0.
 struct Function {
   HloOpcode opcode;
   UnaryEmitter of_floats = nullptr;
@@ -70,20 +71,19 @@ constexpr Function kFunctions[] = {
     {HloOpcode::kCosh, EmitOne<math::CoshOp>},
     {HloOpcode::kErf, EmitOne<math::ErfOp>},
     {HloOpcode::kExponential, EmitOne<math::ExpOp>, EmitComplex<complex::ExpOp>},
-    {HloOpcode::kExponentialMinusOne, EmitOne<math::ExpM1Op>, EmitComplex<complex::Expm1Op>},
+    {HloOpcode::kExponentialMinusOne, EmitOne<math::ExpM1Op>},
     {HloOpcode::kFloor, EmitOne<math::FloorOp>},
     {HloOpcode::kImag, nullptr, EmitComplex<complex::ImOp>},
     {HloOpcode::kLog, EmitOne<math::LogOp>, EmitComplex<complex::LogOp>},
-    {HloOpcode::kLogPlusOne, EmitOne<math::Log1pOp>, EmitComplex<complex::Log1pOp>},
+    {HloOpcode::kLogPlusOne, EmitOne<math::Log1pOp>},
     {HloOpcode::kNegate, EmitOne<arith::NegFOp>, EmitComplex<complex::NegOp>},
     {HloOpcode::kReal, nullptr, EmitComplex<complex::ReOp>},
     {HloOpcode::kRoundNearestAfz, EmitOne<math::RoundOp>},
     {HloOpcode::kRoundNearestEven, EmitOne<math::RoundEvenOp>},
-    {HloOpcode::kSign, nullptr, EmitComplex<complex::SignOp>},
     {HloOpcode::kSine, EmitOne<math::SinOp>, EmitComplex<complex::SinOp>},
     {HloOpcode::kSinh, EmitOne<math::SinhOp>},
     {HloOpcode::kSqrt, EmitOne<math::SqrtOp>, EmitComplex<complex::SqrtOp>},
-    {HloOpcode::kTan, EmitOne<math::TanOp>, EmitComplex<complex::TanOp>},
+    {HloOpcode::kTan, EmitOne<math::TanOp>},
     {HloOpcode::kTanh, EmitOne<math::TanhOp>, EmitComplex<complex::TanhOp>}};
 
 template <typename Op>
@@ -118,8 +118,7 @@ constexpr BinaryOperation kBinaryOperations[] = {
     {HloOpcode::kMultiply, EmitTwo<arith::MulFOp>, EmitTwo<arith::MulIOp>, EmitTwo<arith::MulIOp>,
      kAndBits, EmitComplex<complex::MulOp>},
     {HloOpcode::kOr, nullptr, kOrBits, kOrBits, kOrBits},
-    {HloOpcode::kPower, EmitTwo<math::PowFOp>, nullptr, nullptr, nullptr,
-     EmitComplex<complex::PowOp>},
+    {HloOpcode::kPower, EmitTwo<math::PowFOp>},
     {HloOpcode::kRemainder, EmitTwo<arith::RemFOp>},
     {HloOpcode::kSubtract, EmitTwo<arith::SubFOp>, EmitTwo<arith::SubIOp>, EmitTwo<arith::SubIOp>,
      nullptr, EmitComplex<complex::SubOp>},
@@ -133,7 +132,7 @@ class ElementEmitter {
 
   Value EmitUnary(HloOpcode opcode, ElementType type, Value a) {
     if (IsFloatingPoint(type)) return EmitFloatUnary(opcode, a);
-    if (IsComplex(type)) return EmitComplexUnary(opcode, a);
+    if (IsComplex(type)) return EmitFunction(opcode, &Function::of_complex, a);
     switch (opcode) {
       case HloOpcode::kAbs:
         return IsSignedIntegral(type) ? Make<math::AbsIOp>(a) : a;
@@ -383,24 +382,6 @@ class ElementEmitter {
         break;
     }
     return EmitFunction(opcode, &Function::of_floats, a);
-  }
-
-  Value EmitComplexUnary(HloOpcode opcode, Value a) {
-    if (opcode != HloOpcode::kLogistic && opcode != HloOpcode::kRsqrt) {
-      return EmitFunction(opcode, &Function::of_complex, a);
-    }
-    const mlir::Type part = llvm::cast<mlir::ComplexType>(a.getType()).getElementType();
-    const mlir::Attribute parts[] = {builder_.getFloatAttr(part, 1),
-                                     builder_.getFloatAttr(part, 0)};
-    const Value one = EmitConstant(builder_, builder_.getArrayAttr(parts));
-    Value divisor;
-    if (opcode == HloOpcode::kRsqrt) {
-      divisor = EmitComplex<complex::SqrtOp>(builder_, a);
-    } else {
-      divisor = EmitComplex<complex::ExpOp>(builder_, EmitComplex<complex::NegOp>(builder_, a));
-      divisor = EmitComplex<complex::AddOp>(builder_, one, divisor);
-    }
-    return EmitComplex<complex::DivOp>(builder_, one, divisor);
   }
 
   Value EmitFunction(HloOpcode opcode, UnaryEmitter Function::* emitter, Value a) {

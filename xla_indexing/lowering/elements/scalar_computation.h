@@ -21,12 +21,12 @@ absl::StatusOr<MlirValues> EmitMultiplyAdd(mlir::ImplicitLocOpBuilder& builder,
 // An element of an elementwise instruction or of a map, from those of its operands.
 absl::StatusOr<mlir::Value> EmitElement(mlir::ImplicitLocOpBuilder& builder,
                                         const HloInstruction& instruction,
-                                        mlir::ValueRange operands, int depth = 0);
+                                        mlir::ValueRange operands);
 
 // The leaves of the result of a computation on scalars, such as a reducer, which is inlined.
 absl::StatusOr<MlirValues> EmitScalarComputation(mlir::ImplicitLocOpBuilder& builder,
                                                  const HloComputation& computation,
-                                                 mlir::ValueRange arguments, int depth = 0);
+                                                 mlir::ValueRange arguments);
 
 }  // namespace xla_indexing::internal
 
