@@ -58,9 +58,9 @@ int64_t LeafCount(const HloComputation& computation, Direction direction) {
 
 // The entries as the caller sees them.
 InstructionIndexing SeenFrom(const CalledComputation& called, InstructionIndexing entries,
-                             bool fold_runtime_variables, ValueOrigins* origins) {
+                             const ValueEnvironment* loops, ValueOrigins* origins) {
   for (IndexingEntry& entry : entries) {
-    entry.indexing = SeenFromCaller(entry.indexing, called, fold_runtime_variables);
+    entry.indexing = SeenFromCaller(entry.indexing, called, loops);
     if (origins != nullptr) DecidePredicates(*origins, &entry.indexing);
     entry.indexing.Simplify();
   }
@@ -247,7 +247,8 @@ absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputa
         return std::move(walked->entries);
       });
   if (!entries.ok()) return entries.status();
-  return SeenFrom(called, **entries, options_.indexing.fold_runtime_variables, Origins());
+  return SeenFrom(called, **entries,
+                  options_.indexing.fold_runtime_variables ? &known_loops_ : nullptr, Origins());
 }
 
 absl::StatusOr<InstructionIndexing> CalledComputations::OutputToInput(

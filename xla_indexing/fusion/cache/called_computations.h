@@ -60,6 +60,7 @@
 #include "xla_indexing/ops/answers/parts/indexing_options.h"
 #include "xla_indexing/ops/answers/remembered_maps.h"
 #include "xla_indexing/ops/decisions/value_origins.h"
+#include "xla_indexing/ops/loops/body/iteration_count.h"
 #include "xla_indexing/ops/rules/frame/computation_indexer.h"
 #include "xla_indexing/ops/rules/frame/passed_scalar.h"
 #include "xla_indexing/ops/values/passed_values.h"
@@ -151,6 +152,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   }
 
   ValueOrigins* Origins() override { return origins_ ? &*origins_ : nullptr; }
+  const ValueEnvironment& Loops() override { return known_loops_; }
   bool MayDecideReads(const HloInstruction& instruction) override;
 
   Interval DevicesOf(const HloComputation& computation) override;
@@ -206,6 +208,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   absl::StatusOr<SharedIndexing> AllEntriesOf(const HloInstruction& instruction,
                                               Direction direction, bool simplified);
   mlir::MLIRContext* context_;
+  const KnownLoops known_loops_{*this, context_};
   const FusionOptions options_;
   SharedAnswers& shared_;
   // How often that had forgotten everything when this did.

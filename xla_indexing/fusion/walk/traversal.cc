@@ -123,7 +123,7 @@ OperandIndexingSet Traversal::SeenFromOutside(const OperandIndexingSet& set,
   OperandIndexingSet seen = set;
   for (const CallFrame* f = &frame; f->caller != nullptr; f = f->outer) {
     seen = SeenFromCaller(seen, {*f->caller, *f->caller->inlined_computation()},
-                          options_.indexing.fold_runtime_variables);
+                          options_.indexing.fold_runtime_variables ? &source_.Loops() : nullptr);
     if (ValueOrigins* origins = source_.Origins()) DecidePredicates(*origins, &seen);
   }
   return seen;

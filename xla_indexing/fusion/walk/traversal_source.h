@@ -13,6 +13,7 @@
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
 #include "xla_indexing/ops/answers/parts/direction.h"
 #include "xla_indexing/ops/decisions/value_origins.h"
+#include "xla_indexing/ops/values/element_value.h"
 
 namespace xla_indexing::internal {
 
@@ -34,6 +35,8 @@ class TraversalSource {
   // Facts about the values that decide reads; null if these are not asked for
   // (IndexingOptions::dependence).
   virtual ValueOrigins* Origins() = 0;
+  // What is known of loops.
+  virtual const ValueEnvironment& Loops() = 0;
   // Whether values decide which elements an instruction reads, so that its maps say it and not what kind
   // of operation it is.
   virtual bool MayDecideReads(const HloInstruction& instruction) = 0;

@@ -38,7 +38,7 @@ void MoveToCaller(const CalledComputation& called, RuntimeVarIndexing* binding) 
 }  // namespace
 
 OperandIndexingSet SeenFromCaller(const OperandIndexingSet& set, const CalledComputation& called,
-                                  bool fold_runtime_variables) {
+                                  const ValueEnvironment* loops) {
   OperandIndexingSet result;
   for (OperandIndexing indexing : set) {
     for (int i = 0; i < indexing.map().num_runtimes(); ++i) {
@@ -46,8 +46,10 @@ OperandIndexingSet SeenFromCaller(const OperandIndexingSet& set, const CalledCom
       MoveToCaller(called, &binding);
       indexing.SetBinding(kPartsFit, i, std::move(binding));
     }
-    if (fold_runtime_variables && indexing.map().num_runtimes() > 0) {
-      result.Add(FoldRuntimeVariables(indexing));
+    if (loops != nullptr && indexing.map().num_runtimes() > 0) {
+      FoldOptions options;
+      options.environment = loops;
+      result.Add(FoldRuntimeVariables(indexing, options));
     } else {
       result.Add(std::move(indexing));
     }

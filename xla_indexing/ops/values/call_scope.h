@@ -17,14 +17,15 @@
 #include "xla_indexing/ops/answers/indexing_entry.h"
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
 #include "xla_indexing/ops/rules/frame/computation_indexer.h"
+#include "xla_indexing/ops/values/element_value.h"
 
 namespace xla_indexing::internal {
 
 // Rewrites maps between leaves of the called computation so that their bindings are those that the
-// caller sees. With `fold_runtime_variables`, values that the module fixes outside the computation
-// are folded.
+// caller sees. Values that the module fixes outside the computation are folded, with what is known of
+// loops; not where `loops` is null.
 OperandIndexingSet SeenFromCaller(const OperandIndexingSet& set, const CalledComputation& called,
-                                  bool fold_runtime_variables);
+                                  const ValueEnvironment* loops);
 
 }  // namespace xla_indexing::internal
 

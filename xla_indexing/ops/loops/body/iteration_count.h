@@ -20,6 +20,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/ops/answers/parts/domain.h"
+#include "xla_indexing/ops/rules/frame/computation_indexer.h"
 #include "xla_indexing/ops/values/cases/value_cases.h"
 #include "xla_indexing/ops/values/element_value.h"
 #include "xla_indexing/ops/values/loop_counter.h"
@@ -37,6 +38,28 @@ std::optional<ValueCases> IterationsOf(const CalledLoop& loop, const CountedLoop
 mlir::AffineExpr ValueInIteration(const CalledLoop& loop, const CountedLoop& counted,
                                   const Domain& domain, const ValueEnvironment& around,
                                   int64_t leaf, mlir::AffineExpr k);
+
+// What is known of loops, wherever they are called.
+class KnownLoops : public ValueEnvironment {
+ public:
+  // Both outlive this object.
+  KnownLoops(ComputationIndexer& computations, mlir::MLIRContext* context,
+             TellsApart tells_apart = TellsApart::kNothing)
+      : ValueEnvironment(tells_apart), computations_(computations), context_(context) {}
+
+  std::optional<ValueCases> Iterations(const CalledLoop& loop,
+                                       const Domain& domain) const override {
+    return IterationsOf(loop, computations_.CountedOf(loop.loop), domain, *this, context_);
+  }
+  mlir::AffineExpr InIteration(const CalledLoop& loop, const Domain& domain, int64_t leaf,
+                               mlir::AffineExpr k) const override {
+    return ValueInIteration(loop, computations_.CountedOf(loop.loop), domain, *this, leaf, k);
+  }
+
+ private:
+  ComputationIndexer& computations_;
+  mlir::MLIRContext* context_;
+};
 
 }  // namespace xla_indexing::internal
 

@@ -223,11 +223,11 @@ OperandIndexing LoopBody::WithInnerValues(OperandIndexing timed, AffineExpr numb
 }
 
 // What is known in the iteration of this number.
-class LoopBody::StateInIteration : public ValueEnvironment {
+class LoopBody::StateInIteration : public KnownLoops {
  public:
   StateInIteration(const LoopBody& body, AffineExpr number, bool tells_initial_values_apart)
-      : ValueEnvironment(tells_initial_values_apart ? TellsApart::kInitialValues
-                                                    : TellsApart::kNothing),
+      : KnownLoops(*body.build_.options.computations, number.getContext(),
+                   tells_initial_values_apart ? TellsApart::kInitialValues : TellsApart::kNothing),
         body_(body),
         number_(number) {}
 
@@ -238,21 +238,10 @@ class LoopBody::StateInIteration : public ValueEnvironment {
   bool IsInitial(int64_t leaf) const override { return body_.PassesThrough(leaf); }
   AffineExpr AddedTo(int64_t leaf) const override { return body_.counter().AddedTo(leaf, number_); }
   PassedScalar Passed(const HloInstruction& parameter, int64_t leaf) const override {
-    return computations().ScalarPassed(parameter, leaf);
-  }
-  std::optional<ValueCases> Iterations(const CalledLoop& inner,
-                                       const Domain& domain) const override {
-    return IterationsOf(inner, computations().CountedOf(inner.loop), domain, *this,
-                        number_.getContext());
-  }
-  AffineExpr InIteration(const CalledLoop& inner, const Domain& domain, int64_t leaf,
-                         AffineExpr k) const override {
-    return ValueInIteration(inner, computations().CountedOf(inner.loop), domain, *this, leaf, k);
+    return body_.build_.options.computations->ScalarPassed(parameter, leaf);
   }
 
  private:
-  ComputationIndexer& computations() const { return *body_.build_.options.computations; }
-
   const LoopBody& body_;
   AffineExpr number_;
 };
