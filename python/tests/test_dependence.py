@@ -490,6 +490,19 @@ def test_a_causal_window_of_keys(optimized: bool) -> None:
     assert np.flatnonzero(read["v"].any((0, 2, 3))).tolist() == [4, 5, 6, 7, 8, 9]
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: jnp.cumprod(jnp.where(jnp.arange(6) == 0, 0.0, x)),
+        lambda x: jnp.clip(x, jnp.where(jnp.arange(6) < 3, 5.0, -9.0), 5.0),
+        lambda x: jnp.abs(lax.complex(x, x) * jnp.zeros(6, jnp.complex64)),
+    ],
+    ids=["a_product_with_zeros", "a_clip_to_one_number", "complex_zeros"],
+)
+def test_what_is_decided_and_not_followed_is_not_exact(f: Callable[[Any], Any]) -> None:
+    assert xi.depends(f, jnp.ones(6), assume_finite=True).label == "over-approximate"
+
+
 @pytest.mark.parametrize("name", MASKED)
 def test_scores_of_one_key_too_many_are_found(name: str) -> None:
     def f(x: Any) -> Any:

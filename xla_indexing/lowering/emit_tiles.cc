@@ -448,7 +448,7 @@ class TileEmitter {
     Value factors;  // exp(the maximum before this step - finite)
   };
 
-  // Of floats, as is all that is corrected.
+  // What is corrected is a float.
   Value Combine(HloOpcode opcode, Value a, Value b, mlir::Type result) {
     return internal::EmitBinary(builder_, opcode, ElementType::kF32, a, b, result);
   }

@@ -114,7 +114,7 @@ std::optional<Integer> ComplexValue(const HloInstruction& instruction,
 Integer ComplexMultiplyAdd(ElementType type, Integer sum, Integer a, Integer b) {
   const ElementType part = ComplexComponentType(type);
   const auto combine = [&](HloOpcode opcode, std::complex<double> x, std::complex<double> y) {
-    // Of numbers of f32 the parts are rounded as those of std::complex<float>.
+    // The parts of c64 are rounded as those of std::complex<float>.
     const auto narrow_x = std::complex<float>(x);
     const auto narrow_y = std::complex<float>(y);
     return type == ElementType::kC128 ? *Binary(opcode, x, y)

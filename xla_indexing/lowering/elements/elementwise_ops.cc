@@ -51,8 +51,7 @@ Value EmitOne(mlir::ImplicitLocOpBuilder& builder, Value a) {
   return builder.createOrFold<Op>(a);
 }
 using UnaryEmitter = Value (*)(mlir::ImplicitLocOpBuilder&, Value);
-// Null where there is no operation, or not a single one, and where MLIR's is not accurate: its complex
-// log1p of -1 is 0.
+// Null if MLIR has no single operation, or none that is accurate: its complex log1p of -1 is 0.
 struct Function {
   HloOpcode opcode;
   UnaryEmitter of_floats = nullptr;
@@ -91,7 +90,7 @@ Value EmitTwo(mlir::ImplicitLocOpBuilder& builder, Value a, Value b) {
   return builder.createOrFold<Op>(a, b);
 }
 using BinaryEmitter = Value (*)(mlir::ImplicitLocOpBuilder&, Value, Value);
-// Of each class of element types; null where there is no operation, or not a single one. Preds are numbers
+// One for each class of element types; null if MLIR has no single operation. Preds are numbers
 // modulo 2, where all that is not 0 is true.
 struct BinaryOperation {
   HloOpcode opcode;

@@ -42,7 +42,7 @@ mlir::Value EmitBinary(mlir::ImplicitLocOpBuilder& builder, HloOpcode opcode, El
 // A float as one of another type; anything else as it is.
 mlir::Value EmitFloatAs(mlir::ImplicitLocOpBuilder& builder, mlir::Value value, mlir::Type type);
 
-// A comparison, in the total order of floats; null where there is no order.
+// A comparison, in the total order of floats; null if the type has no order.
 mlir::Value EmitOrder(mlir::ImplicitLocOpBuilder& builder, absl::string_view direction,
                       ElementType type, mlir::Value a, mlir::Value b);
 

@@ -37,13 +37,17 @@ DecisiveElements FindDecisive(const Literal& literal) {
   if (!shape.IsArray() || literal.IsElided()) return {};
   const ElementType type = shape.element_type();
   const bool is_float = HoldsFloats(type);
-  if (!is_float && !HoldsIntegers(type)) return {};
+  if (!is_float && !HoldsIntegers(type) && !IsComplex(type)) return {};
   const int64_t count =
       literal.IsSplat() ? std::min<int64_t>(literal.ElementCount(), 1) : literal.ElementCount();
   if (IsPred(type) || count > kMaxElementsToLookAt) return {true, is_float};
   const Interval values = ValuesOfElementType(type);
   DecisiveElements found;
   for (int64_t i = 0; i < count; ++i) {
+    if (IsComplex(type)) {
+      found.zero = found.zero || (literal.BitsAt(i, 0) == 0 && literal.BitsAt(i, 1) == 0);
+      continue;
+    }
     if (!is_float) {
       const std::optional<int64_t> value = literal.IntegerAt(i);
       found.zero = found.zero || !value || *value == 0 || *value == -1 ||
@@ -491,7 +495,15 @@ const KnownLeaves& ValueOrigins::ArraysOf(const HloInstruction& instruction, con
   return arrays_[Place(&instruction, calls)];
 }
 
-bool ValueOrigins::MayHideDecision(const HloInstruction& reduction) {
+bool ValueOrigins::MayHideDecision(const HloInstruction& instruction) {
+  if (instruction.opcode() == HloOpcode::kMultiply) {
+    const Origins a = Of(*instruction.operand(0));
+    const Origins b = Of(*instruction.operand(1));
+    return dependence_ == Dependence::kFiniteValues &&
+           IsComplex(instruction.shape().element_type()) &&
+           ((a.fixed && a.zero) || (b.fixed && b.zero));
+  }
+  const HloInstruction& reduction = instruction;
   const bool is_reduction =
       reduction.opcode() == HloOpcode::kReduce || reduction.opcode() == HloOpcode::kReduceWindow;
   if (!is_reduction || reduction.to_apply() == nullptr || !reduction.shape().IsArray())
@@ -529,7 +541,7 @@ bool ValueOrigins::MayDecideReads(const HloInstruction& instruction) {
   }
   const ElementType type = instruction.shape().element_type();
   const bool is_float = HoldsFloats(type);
-  if (!is_float && !HoldsIntegers(type)) return false;
+  if (!is_float && !HoldsIntegers(type)) return MayHideDecision(instruction);
   if (is_float && dependence_ != Dependence::kFiniteValues) return false;
   if (!is_float && (opcode == HloOpcode::kAdd || opcode == HloOpcode::kSubtract ||
                     opcode == HloOpcode::kDivide)) {

@@ -89,8 +89,9 @@ class ValueOrigins {
   // Whether values may decide that elements of operands do not matter, so that the maps of this
   // instruction depend on more than its shape.
   bool MayDecideReads(const HloInstruction& instruction);
-  // Whether some elements that a reduction combines may decide it, such as 0 a product. That is not followed.
-  bool MayHideDecision(const HloInstruction& reduction);
+  // Whether some elements that a reduction combines may decide it, such as 0 a product, or one of two complex
+  // factors the other. That is not followed.
+  bool MayHideDecision(const HloInstruction& instruction);
 
  private:
   struct Origins {

@@ -53,7 +53,7 @@ std::optional<ValueCases> SplitWhereSure(HloOpcode opcode, ElementType type, con
 bool IsAtLeast(const ValueCase& a, const ValueCase& b, const Constraints& when,
                const ValueVariables& variables);
 
-// Whether two values are the same where `when` holds, or if `finite` both infinite with the same sign; no if
+// Whether two values are the same where `when` holds, or if `finite` both 0 or both infinite with the same sign; no if
 // one of them is not known. Undecided where they may be the same at some points.
 Answer AreSame(const ValueCase& a, const ValueCase& b, const Constraints& when, bool finite,
                const ValueVariables& variables);
