@@ -25,6 +25,7 @@ using internal::CalledComputations;
 using internal::CheckLeaf;
 using internal::ComputeIndexing;
 using internal::DropPredicates;
+using internal::HasPredicate;
 using internal::IndexComputation;
 using internal::KnownModules;
 using internal::OneValued;
@@ -33,10 +34,10 @@ using internal::ValueOrigins;
 
 namespace {
 
-absl::Status VerifyModuleOf(const IndexingTarget& target) {
+const HloModule& ModuleOf(const IndexingTarget& target) {
   const HloComputation* computation =
       target.computation() != nullptr ? target.computation() : target.instruction()->parent();
-  return VerifyModule(*computation->parent());
+  return *computation->parent();
 }
 
 }  // namespace
@@ -55,22 +56,26 @@ HloIndexer::HloIndexer(mlir::MLIRContext* context, const FusionOptions& options)
 
 HloIndexer::~HloIndexer() = default;
 
-absl::StatusOr<SharedIndexing> HloIndexer::Decided(absl::StatusOr<SharedIndexing> entries) const {
-  if (!entries.ok() || options_.indexing.dependence == Dependence::kReads) return entries;
-  ValueOrigins origins(options_.indexing.dependence);
+absl::StatusOr<SharedIndexing> HloIndexer::Decided(const HloModule& module,
+                                                   absl::StatusOr<SharedIndexing> entries) {
+  const bool has_predicates =
+      entries.ok() && options_.indexing.dependence != Dependence::kReads &&
+      llvm::any_of(**entries,
+                   [](const IndexingEntry& entry) { return HasPredicate(entry.indexing); });
+  if (!has_predicates) return entries;
   InstructionIndexing decided = **entries;
-  DropPredicates(origins, &decided);
+  DropPredicates(*Called(module).Origins(), &decided);
   return std::make_shared<const InstructionIndexing>(std::move(decided));
 }
 
 absl::StatusOr<SharedIndexing> HloIndexer::Index(IndexingTarget target, Direction direction,
                                                  std::optional<OperandLeaf> from) {
-  return Decided(Find(target, direction, from));
+  return Decided(ModuleOf(target), Find(target, direction, from));
 }
 
 absl::StatusOr<SharedIndexing> HloIndexer::Find(IndexingTarget target, Direction direction,
                                                 std::optional<OperandLeaf> from) {
-  if (absl::Status status = VerifyModuleOf(target); !status.ok()) return status;
+  if (absl::Status status = VerifyModule(ModuleOf(target)); !status.ok()) return status;
   const HloInstruction* instruction = target.instruction();
   if (instruction != nullptr && !from) {
     return EntriesOf(*instruction, direction, /*simplified=*/false);
@@ -93,13 +98,13 @@ absl::StatusOr<SharedIndexing> HloIndexer::IndexSimplified(IndexingTarget target
   // The maps of computations are simplified.
   const HloInstruction* instruction = target.instruction();
   if (instruction == nullptr) return Index(target, direction);
-  if (absl::Status status = VerifyModuleOf(target); !status.ok()) return status;
-  return Decided(EntriesOf(*instruction, direction, /*simplified=*/true));
+  if (absl::Status status = VerifyModule(ModuleOf(target)); !status.ok()) return status;
+  return Decided(ModuleOf(target), EntriesOf(*instruction, direction, /*simplified=*/true));
 }
 
 absl::StatusOr<std::vector<InstructionReads>> HloIndexer::IndexEachInstruction(
     const HloComputation& computation, int64_t root_leaf) {
-  if (absl::Status status = VerifyModuleOf(computation); !status.ok()) return status;
+  if (absl::Status status = VerifyModule(*computation.parent()); !status.ok()) return status;
   std::vector<InstructionReads> reads;
   const HloInstruction* root = computation.root_instruction();
   if (root == nullptr) return reads;
@@ -109,7 +114,8 @@ absl::StatusOr<std::vector<InstructionReads>> HloIndexer::IndexEachInstruction(
       called.Ask([&] { return called.WalkToEach(computation, root_leaf); });
   if (!walked.ok()) return walked.status();
   const absl::StatusOr<SharedIndexing> entries =
-      Decided(std::make_shared<const InstructionIndexing>(std::move(walked->entries)));
+      Decided(*computation.parent(),
+              std::make_shared<const InstructionIndexing>(std::move(walked->entries)));
   for (const IndexingEntry& entry : llvm::reverse(**entries)) {
     reads.push_back(
         {computation.instructions()[entry.operand], entry.operand_leaf, entry.indexing});

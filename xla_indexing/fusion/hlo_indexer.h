@@ -137,7 +137,8 @@ class HloIndexer {
   absl::StatusOr<SharedIndexing> Find(IndexingTarget target, Direction direction,
                                       std::optional<OperandLeaf> from);
   // Entries without these (IndexingOptions::dependence).
-  absl::StatusOr<SharedIndexing> Decided(absl::StatusOr<SharedIndexing> entries) const;
+  absl::StatusOr<SharedIndexing> Decided(const HloModule& module,
+                                         absl::StatusOr<SharedIndexing> entries);
   // All entries of an instruction.
   absl::StatusOr<SharedIndexing> EntriesOf(const HloInstruction& instruction, Direction direction,
                                            bool simplified);

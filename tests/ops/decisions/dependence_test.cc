@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_join.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/entries.h"
@@ -349,8 +350,26 @@ TEST_F(DependenceTest, AMaskThatComesFromFarIsNotSaidToBeData) {
   EXPECT_EQ((*entries)->front().indexing.label().exactness, Exactness::kOverApproximate);
 }
 
-TEST_F(DependenceTest, DifferentMasksOfCallersAreNotSaidToBeData) {
-  EXPECT_EQ(ExactnessOf(CalledTwice("mask", "other")), Exactness::kOverApproximate);
+TEST_F(DependenceTest, EachCallerHasItsOwnMask) {
+  const auto is_in_last_row = [](int64_t i, int64_t) { return i == 3; };
+  const std::string last_row = R"(
+  rows = s32[4,6] iota(), iota_dimension=0
+  three = s32[] constant(3)
+  threes = s32[4,6] broadcast(three), dimensions={}
+  is_last = pred[4,6] compare(rows, threes), direction=EQ
+  last = f32[4,6] convert(is_last)
+)";
+  const auto text = [&](const std::string& first, const std::string& second) {
+    return absl::StrReplaceAll(CalledTwice(first, second),
+                               {{"  others = ", absl::StrCat(last_row, "  others = ")}});
+  };
+  EXPECT_EQ(DependsOn(text("mask", "last"), Dependence::kFiniteValues),
+            Where(4, 6, [&](int64_t i, int64_t k) {
+              return IsInTriangle(i, k) || is_in_last_row(i, k);
+            }));
+  EXPECT_EQ(ExactnessOf(text("mask", "last")), Exactness::kExact);
+  EXPECT_EQ(DependsOn(text("last", "last"), Dependence::kFiniteValues),
+            Where(4, 6, is_in_last_row));
 }
 
 TEST_F(DependenceTest, MasksThatAnUpdateIsWrittenToAreComputed) {

@@ -100,6 +100,8 @@ Integer Apply(const ValueFunction& function, Integer value) {
     case ValueFunction::Kind::kAsIs:
     case ValueFunction::Kind::kIterations:
       return value;
+    case ValueFunction::Kind::kIsNotZero:
+      return value != 0 ? 1 : 0;
     case ValueFunction::Kind::kClamp:
       return std::min(std::max<Integer>(value, function.lower()), Integer(function.upper()));
     case ValueFunction::Kind::kInRangeElseLast:

@@ -479,6 +479,9 @@ struct BlockedMask {
   int64_t blocks;
   bool is_triangular;  // the inner loop ends after the block of the rows
   bool has_array;      // the number of the block is an element of an array
+  bool is_hoisted;     // the outer loop computes the numbers of the rows
+  bool is_called;      // a called computation compares, and looks the number of the block of columns up
+  bool is_product;     // what is seen is a product with 0 and 1, in a called computation
   std::string direction;
 };
 
@@ -489,36 +492,53 @@ std::string BlockedMaskText(const BlockedMask& mask) {
   const std::string numbers = absl::StrCat("s32[", mask.blocks, "]");
   std::string text = R"(HloModule blocks
 add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }
+product { a = SQUARE parameter(0) b = SQUARE parameter(1) ROOT c = SQUARE multiply(a, b) }
+mask {
+  row = SQUARE parameter(0)
+  numbers = NUMBERS parameter(1)
+  j = s32[] parameter(2)
+  number = s32[1] dynamic-slice(numbers, j), dynamic_slice_sizes={1}
+  block = s32[1] constant({BLOCK})
+  column0 = s32[1] multiply(number, block)
+  column0_ = s32[] reshape(column0)
+  column0s = SQUARE broadcast(column0_), dimensions={}
+  column1s = SQUARE iota(), iota_dimension=1
+  column = SQUARE add(column0s, column1s)
+  ROOT is_seen = PREDS compare(row, column), direction=DIRECTION
+}
 columns {
-  s = (s32[], s32[], ROWS, ALL, s32[]) parameter(0)
+  s = STATE parameter(0)
   j = s32[] get-tuple-element(s), index=0
   n = s32[] get-tuple-element(s), index=1
   sum = ROWS get-tuple-element(s), index=2
   k = ALL get-tuple-element(s), index=3
   t = s32[] get-tuple-element(s), index=4
+  hoisted = SQUARE get-tuple-element(s), index=5
+  numbers = NUMBERS get-tuple-element(s), index=6
   block = s32[] constant(BLOCK)
   row0 = s32[] multiply(t, block)
   row0s = SQUARE broadcast(row0), dimensions={}
   row1s = SQUARE iota(), iota_dimension=0
-  row = SQUARE add(row0s, row1s)
+  row = SQUARE ROW
   column0 = s32[] multiply(j, block)
   column0s = SQUARE broadcast(column0), dimensions={}
   column1s = SQUARE iota(), iota_dimension=1
   column = SQUARE add(column0s, column1s)
-  is_seen = PREDS compare(row, column), direction=DIRECTION
+  is_seen = PREDS MASK
   part = ROWS dynamic-slice(k, column0), dynamic_slice_sizes={BLOCK}
   parts = SQUARE broadcast(part), dimensions={1}
   zero = s32[] constant(0)
   zeros = SQUARE broadcast(zero), dimensions={}
-  seen = SQUARE select(is_seen, parts, zeros)
+  ones = SQUARE convert(is_seen)
+  seen = SQUARE SEEN
   added = ROWS reduce(seen, zero), dimensions={1}, to_apply=add
   next_sum = ROWS add(sum, added)
   one = s32[] constant(1)
   next = s32[] add(j, one)
-  ROOT r = (s32[], s32[], ROWS, ALL, s32[]) tuple(next, n, next_sum, k, t)
+  ROOT r = STATE tuple(next, n, next_sum, k, t, hoisted, numbers)
 }
 more_columns {
-  s = (s32[], s32[], ROWS, ALL, s32[]) parameter(0)
+  s = STATE parameter(0)
   j = s32[] get-tuple-element(s), index=0
   n = s32[] get-tuple-element(s), index=1
   ROOT go = pred[] compare(j, n), direction=LT
@@ -535,11 +555,14 @@ rows {
   end = s32[] END
   zero = s32[] constant(0)
   zeros = ROWS broadcast(zero), dimensions={}
-  begin = (s32[], s32[], ROWS, ALL, s32[]) tuple(zero, end, zeros, k, t)
-  w = (s32[], s32[], ROWS, ALL, s32[]) while(begin), condition=more_columns, body=columns
-  sum = ROWS get-tuple-element(w), index=2
   block = s32[] constant(BLOCK)
   at = s32[] multiply(t, block)
+  row0s = SQUARE broadcast(at), dimensions={}
+  row1s = SQUARE iota(), iota_dimension=0
+  hoisted = SQUARE add(row0s, row1s)
+  begin = STATE tuple(zero, end, zeros, k, t, hoisted, numbers)
+  w = STATE while(begin), condition=more_columns, body=columns
+  sum = ROWS get-tuple-element(w), index=2
   z = ALL dynamic-update-slice(y, sum, at)
   next = s32[] add(i, one)
   ROOT r = (s32[], ALL, ALL, NUMBERS) tuple(next, z, k, numbers)
@@ -559,6 +582,15 @@ ENTRY e {
   w = (s32[], ALL, ALL, NUMBERS) while(begin), condition=more_rows, body=rows
   ROOT y = ALL get-tuple-element(w), index=1
 })";
+  absl::StrReplaceAll({{"STATE", "(s32[], s32[], ROWS, ALL, s32[], SQUARE, NUMBERS)"},
+                       {"SQUARE ROW\n", mask.is_hoisted ? "SQUARE copy(hoisted)\n"
+                                                        : "SQUARE add(row0s, row1s)\n"},
+                       {"PREDS MASK\n", mask.is_called
+                                            ? "PREDS call(row, numbers, j), to_apply=mask\n"
+                                            : "PREDS compare(row, column), direction=DIRECTION\n"},
+                       {"SEEN\n", mask.is_product ? "call(parts, ones), to_apply=product\n"
+                                                  : "select(is_seen, parts, zeros)\n"}},
+                      &text);
   return absl::StrReplaceAll(
       text,
       {{"ROWS", rows},
@@ -581,14 +613,17 @@ TEST(BlockedMasksTest, AgreeWithTheReferenceAndAreExact) {
     for (const int64_t blocks : {1, 2, 4}) {
       for (const bool is_triangular : {false, true}) {
         for (const bool has_array : {false, true}) {
-          for (const char* const direction : {"GE", "GT", "LE"}) {
-            if (!cases.IsNextTried()) continue;
-            const std::string text =
-                BlockedMaskText({block, blocks, is_triangular, has_array, direction});
-            Counts counts;
-            const absl::Status status = CheckProgram(text, /*seed=*/0, &context, &counts);
-            ASSERT_TRUE(status.ok()) << status << "\n" << text;
-            EXPECT_EQ(counts.exact, counts.entries) << text;
+          for (int form = 0; form < 8; ++form) {
+            for (const char* const direction : {"GE", "GT", "LE"}) {
+              if (!cases.IsNextTried()) continue;
+              const std::string text =
+                  BlockedMaskText({block, blocks, is_triangular, has_array, (form & 1) != 0,
+                                   (form & 2) != 0, (form & 4) != 0, direction});
+              Counts counts;
+              const absl::Status status = CheckProgram(text, /*seed=*/0, &context, &counts);
+              ASSERT_TRUE(status.ok()) << status << "\n" << text;
+              EXPECT_EQ(counts.exact, counts.entries) << text;
+            }
           }
         }
       }

@@ -91,7 +91,7 @@ CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionO
       answers_(shared, &passed_values_),
       call_trees_(options) {
   if (options.indexing.dependence != Dependence::kReads) {
-    origins_.emplace(options.indexing.dependence);
+    origins_.emplace(options.indexing.dependence, known_scalars_);
     answers_.ShareNothing();
   }
   loop_options_.max_maps = std::min(options.max_maps, kMaxMapsOfLoopBodies);

@@ -209,6 +209,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
                                               Direction direction, bool simplified);
   mlir::MLIRContext* context_;
   const KnownLoops known_loops_{*this, context_};
+  const KnownScalars known_scalars_{*this, context_};
   const FusionOptions options_;
   SharedAnswers& shared_;
   // How often that had forgotten everything when this did.

@@ -48,6 +48,8 @@ std::string BindingInWords(const OperandIndexing& indexing, int i, absl::string_
       return absl::StrCat(text, ", clamped to ", interval);
     case ValueFunction::Kind::kInRangeElseLast:
       return absl::StrCat(text, ", or ", value.upper(), " where that is not in ", interval);
+    case ValueFunction::Kind::kIsNotZero:
+      return absl::StrCat("whether ", text, " is not 0");
   }
   return text;
 }

@@ -49,6 +49,17 @@ class PartialValues final : public ValueEnvironment {
                             const CallPath& path) const override {
     return origins_.KnownArray(instruction, leaf, path, context_);
   }
+  std::optional<ValueCases> Iterations(const CalledLoop& loop,
+                                       const Domain& domain) const override {
+    return origins_.environment().Iterations(loop, domain);
+  }
+  AffineExpr InIteration(const CalledLoop& loop, const Domain& domain, int64_t leaf,
+                         AffineExpr k) const override {
+    return origins_.environment().InIteration(loop, domain, leaf, k);
+  }
+  PassedScalar Passed(const HloInstruction& parameter, int64_t leaf) const override {
+    return origins_.environment().Passed(parameter, leaf);
+  }
 
  private:
   ValueOrigins& origins_;
@@ -71,13 +82,13 @@ ExactnessLabel Missed(const HloInstruction& value) {
 // An element is looked at in the time of so many steps of the question (base/question_budget.h).
 constexpr int64_t kStepsOfVisit = 2;
 
-// An element of an array of predicates.
-struct PredicateElement {
-  const HloInstruction* instruction;
-  int64_t leaf = 0;
-  Exprs index = {};
-  CallPath path = {};
-};
+// The element of an array, as something that callers may be asked for.
+RuntimeVarIndexing ElementOf(const HloInstruction& array, llvm::ArrayRef<AffineExpr> index) {
+  RuntimeVarIndexing element;
+  element.instruction = &array;
+  element.element.assign(index.begin(), index.end());
+  return element;
+}
 
 // The instruction of the computation in question that an unknown is an element of, or comes from.
 const HloInstruction& SourceOf(const RuntimeVarIndexing& unknown) {
@@ -100,13 +111,18 @@ class DecidedMap {
   void SetExact() { label_ = ExactnessLabel::Exact(); }
 
   // Where a predicate is `chosen`; nullopt if that is so everywhere.
-  std::optional<ReadCases> WhereChosen(const PredicateElement& predicate, const Interval& chosen) {
+  std::optional<ReadCases> WhereChosen(const RuntimeVarIndexing& predicate,
+                                       const Interval& chosen) {
+    if (predicate.value.kind() == ValueFunction::Kind::kIsNotZero) {
+      return WhereNotZero(predicate, {});
+    }
     // Those in which it is always read have the value 1, so that they are merged.
     ValueCases cases;
     ReadCases open;
     bool is_restricted = false;
+    const CallPath path(predicate.call_path.begin(), predicate.call_path.end());
     for (ValueCase& each : evaluator_.Evaluate(predicate.instruction, predicate.leaf,
-                                               predicate.index, predicate.path)) {
+                                               predicate.element, path)) {
       if (const std::optional<int64_t> value = ConstantIn(each.value)) {
         if (chosen.Contains(*value != 0 ? 1 : 0)) {
           cases.push_back({std::move(each.when), Constant(1, context_)});
@@ -122,6 +138,35 @@ class DecidedMap {
     }
     if (!is_restricted) return std::nullopt;
     for (ValueCase& each : MergeCases(std::move(cases))) open.push_back({std::move(each.when)});
+    return open;
+  }
+
+  // Where a factor is not 0 for certain, of the points that are `inside`; nullopt if that is so everywhere.
+  std::optional<ReadCases> WhereNotZero(RuntimeVarIndexing factor, const Constraints& inside) {
+    ValueCases cases = evaluator_.EvaluateFactor(factor, inside);
+    // Callers are asked where they may know more of what they pass.
+    AffineExpr asked;
+    if (evaluator_.missed_parameter() != nullptr && origins_.IsGiven(SourceOf(factor))) {
+      evaluator_.ForgetMissedParameter();
+      factor.value = ValueFunction::IsNotZero();
+      asked = evaluator_.SymbolOf(factor);
+    }
+    ValueCases read;
+    ReadCases open;
+    bool is_restricted = false;
+    for (ValueCase& each : cases) {
+      const bool is_known = each.value && !evaluator_.HasUnknown(each.value);
+      if (evaluator_.IsZero(each)) {
+        is_restricted = true;
+      } else if (asked && !is_known) {
+        is_restricted = true;
+        open.push_back({std::move(each.when), asked, Interval::Point(1)});
+      } else {
+        read.push_back({std::move(each.when), Constant(1, context_)});
+      }
+    }
+    if (!is_restricted) return std::nullopt;
+    for (ValueCase& each : MergeCases(std::move(read))) open.push_back({std::move(each.when)});
     return open;
   }
 
@@ -243,19 +288,25 @@ class ReadsOfInstruction {
     switch (instruction_.opcode()) {
       case HloOpcode::kSelect:
         if (operand == 0) return CasesOfElementwise(operand, result, decided.evaluator());
-        return decided.WhereChosen(
-            {.instruction = instruction_.operand(0),
-             .index = instruction_.operand(0)->shape().IsScalar() ? Exprs() : result},
-            Interval::Point(operand == 1 ? 1 : 0));
+        return decided.WhereChosen(OperandElement(0, result),
+                                   Interval::Point(operand == 1 ? 1 : 0));
+      case HloOpcode::kMultiply:
+        if (!origins_.IsOfData(*instruction_.operand(operand))) return std::nullopt;
+        return decided.WhereNotZero(OperandElement(1 - operand, result), {});
       case HloOpcode::kDot:
-        return CasesOfDot(operand, result, read, decided.evaluator());
+        return CasesOfDot(operand, result, read, decided);
       case HloOpcode::kScatter:
         return CasesOfScatter(operand, result, decided);
       case HloOpcode::kConvolution:
-        return CasesOfConvolution(operand, result, read, decided.evaluator());
+        return CasesOfConvolution(operand, result, read, decided);
       default:
         return CasesOfElementwise(operand, result, decided.evaluator());
     }
+  }
+
+  RuntimeVarIndexing OperandElement(int64_t operand, const Exprs& index) const {
+    const HloInstruction& array = *instruction_.operand(operand);
+    return ElementOf(array, array.shape().IsScalar() ? Exprs() : index);
   }
 
   std::optional<ReadCases> CasesOfElementwise(int64_t operand, const Exprs& result,
@@ -277,10 +328,9 @@ class ReadsOfInstruction {
   }
 
   std::optional<ReadCases> CasesOfDot(int64_t operand, const Exprs& result, const Exprs& read,
-                                      ElementEvaluator& evaluator) {
+                                      DecidedMap& decided) const {
     if (operand > 1) return std::nullopt;
     const int64_t other = 1 - operand;
-    const HloInstruction* factor = instruction_.operand(other);
     const llvm::SmallVector<int64_t, 4> match = DotMatch(instruction_, other);
     const DotDimensionNumbers numbers = instruction_.dot_dimension_numbers();
     const auto own = operand == 0 ? numbers.lhs_contracting_dims : numbers.rhs_contracting_dims;
@@ -293,8 +343,7 @@ class ReadsOfInstruction {
       element[static_cast<size_t>(its)] = read[static_cast<size_t>(mine)];
     }
     if (llvm::is_contained(element, AffineExpr())) return std::nullopt;
-    return CasesWhereNot(evaluator.EvaluateFactor(factor, element, {}),
-                         [&](const ValueCase& value) { return evaluator.IsZero(value); });
+    return decided.WhereNotZero(ElementOf(*instruction_.operand(other), element), {});
   }
 
   // Where no update takes the place of the operand's element.
@@ -314,13 +363,13 @@ class ReadsOfInstruction {
 
   // Where the other factor of an element of the input, or of the kernel, is not 0.
   std::optional<ReadCases> CasesOfConvolution(int64_t operand, const Exprs& result,
-                                              const Exprs& read, ElementEvaluator& evaluator) {
+                                              const Exprs& read, DecidedMap& decided) const {
     const ConvolutionDimensionNumbers* numbers = instruction_.convolution_dimension_numbers();
     const Window* window = instruction_.window();
     if (operand > 1 || numbers == nullptr || window == nullptr) return std::nullopt;
     const HloInstruction* other = instruction_.operand(1 - operand);
     if (instruction_.batch_group_count() != 1 || instruction_.is_sparse()) {
-      evaluator.SetMissed(*other);
+      decided.evaluator().SetMissed(*other);
       return std::nullopt;
     }
     Exprs element(static_cast<size_t>(other->shape().rank()));
@@ -364,13 +413,12 @@ class ReadsOfInstruction {
         element[numbers->input_spatial[i]] = at;
       }
       if (!at) return std::nullopt;
-      if (!evaluator.RangeOf(at, {}).IsSubsetOf(Interval::OfSize(size))) {
+      if (!decided.evaluator().RangeOf(at, {}).IsSubsetOf(Interval::OfSize(size))) {
         inside.push_back({at, Interval::OfSize(size)});
       }
     }
     if (llvm::is_contained(element, AffineExpr())) return std::nullopt;
-    return CasesWhereNot(evaluator.EvaluateFactor(other, element, inside),
-                         [&](const ValueCase& value) { return evaluator.IsZero(value); });
+    return decided.WhereNotZero(ElementOf(*other, element), inside);
   }
 
   // The cases for which `is_decided` does not hold; nullopt if it holds for none, or if cases are told
@@ -404,9 +452,11 @@ class ReadsOfInstruction {
   mlir::MLIRContext* context_;
 };
 
-// Whether runtime variable `i` is the predicate of a select that stands in the domain and nowhere else.
-bool IsPredicateOfSelect(const OperandIndexing& indexing, int i) {
+// Whether runtime variable `i` is a predicate that stands in the domain and nowhere else: that of a select, or
+// whether a factor is not 0.
+bool IsPredicate(const OperandIndexing& indexing, int i) {
   const RuntimeVarIndexing& binding = indexing.bindings()[i];
+  if (binding.value.kind() == ValueFunction::Kind::kIsNotZero) return true;
   if (!IsPred(binding.shape().element_type()) || binding.shape().rank() == 0) return false;
   const unsigned symbol = static_cast<unsigned>(indexing.map().num_ranges() + i);
   const auto uses = [&](AffineExpr expr) { return expr.isFunctionOfSymbol(symbol); };
@@ -501,11 +551,14 @@ bool AreReadsDecided(const HloInstruction& instruction, ValueOrigins& origins,
 }
 
 void DecidePredicates(ValueOrigins& origins, OperandIndexingSet* set) {
-  // The next predicate before runtime variable `end`, which iterations do not compute: that is for who
-  // knows the loop.
+  // The next predicate before runtime variable `end`. One in a loop whose iterations have no number yet is for
+  // who knows the loop.
   const auto find = [](const OperandIndexing& indexing, int end) {
     for (int i = 0; i < end; ++i) {
-      if (IsPredicateOfSelect(indexing, i) && indexing.bindings()[i].NumLoops() == 0) return i;
+      const RuntimeVarIndexing& binding = indexing.bindings()[i];
+      const bool is_numbered = static_cast<int64_t>(binding.element.size()) ==
+                               binding.NumLoops() + binding.shape().rank();
+      if (is_numbered && IsPredicate(indexing, i)) return i;
     }
     return -1;
   };
@@ -527,9 +580,6 @@ void DecidePredicates(ValueOrigins& origins, OperandIndexingSet* set) {
       continue;
     }
     const RuntimeVarIndexing& binding = indexing.bindings()[i];
-    const PredicateElement predicate = {
-        binding.instruction, binding.leaf, Exprs(binding.element.begin(), binding.element.end()),
-        CallPath(binding.call_path.begin(), binding.call_path.end())};
     const OperandIndexing without = WithoutRuntime(indexing, i);
     if (decided.size() + pending.size() >= kMaxValueCases || QuestionBudget::IsSpent()) {
       pending.emplace_back(WithLabelOfMissed(without, origins, binding), end - 1);
@@ -537,27 +587,30 @@ void DecidePredicates(ValueOrigins& origins, OperandIndexingSet* set) {
     }
     DecidedMap rest(without, origins);
     const OperandIndexingSet parts =
-        rest.PartsIn(rest.WhereChosen(predicate, indexing.map().runtimes()[i].bounds),
+        rest.PartsIn(rest.WhereChosen(binding, indexing.map().runtimes()[i].bounds),
                      /*is_final=*/false);
     for (const OperandIndexing& part : parts) pending.emplace_back(part, end - 1);
   }
   *set = std::move(decided);
 }
 
+bool HasPredicate(const OperandIndexingSet& set) {
+  return llvm::any_of(set, [](const OperandIndexing& indexing) {
+    for (int i = 0; i < indexing.map().num_runtimes(); ++i) {
+      if (IsPredicate(indexing, i)) return true;
+    }
+    return false;
+  });
+}
+
 void DropPredicates(ValueOrigins& origins, InstructionIndexing* entries) {
   for (IndexingEntry& entry : *entries) {
     DecidePredicates(origins, &entry.indexing);
-    const bool has_any = llvm::any_of(entry.indexing, [](const OperandIndexing& indexing) {
-      for (int i = 0; i < indexing.map().num_runtimes(); ++i) {
-        if (IsPredicateOfSelect(indexing, i)) return true;
-      }
-      return false;
-    });
-    if (!has_any) continue;
+    if (!HasPredicate(entry.indexing)) continue;
     OperandIndexingSet kept;
     for (OperandIndexing indexing : entry.indexing) {
       for (int i = indexing.map().num_runtimes(); i-- > 0;) {
-        if (!IsPredicateOfSelect(indexing, i)) continue;
+        if (!IsPredicate(indexing, i)) continue;
         const RuntimeVarIndexing binding = indexing.bindings()[i];
         indexing = WithLabelOfMissed(WithoutRuntime(indexing, i), origins, binding);
       }

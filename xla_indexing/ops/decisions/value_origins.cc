@@ -512,12 +512,18 @@ bool ValueOrigins::MayHideDecision(const HloInstruction& instruction) {
   if (root == nullptr || !IsOrderlessCombiner(*root) || root->opcode() == HloOpcode::kAdd) {
     return false;
   }
-  const Origins origins = Of(*reduction.operand(0));
+  const HloInstruction& array = *reduction.operand(0);
+  const bool is_of_one =
+      reduction.opcode() == HloOpcode::kReduce && array.shape().IsArray() &&
+      array.shape().ElementCount() == reduction.shape().ElementCount();
+  if (is_of_one) return false;
+  const Origins origins = Of(array);
   const bool is_product = root->opcode() == HloOpcode::kMultiply;
   const bool is_float = HoldsFloats(reduction.shape().element_type());
   if (is_float && (!is_product || dependence_ != Dependence::kFiniteValues)) return false;
   // A caller may pass zeros.
-  return (origins.data && origins.fixed && origins.zero) || (is_product && origins.given);
+  return ((origins.data || origins.given) && origins.fixed && origins.zero) ||
+         (is_product && origins.given);
 }
 
 bool ValueOrigins::MayDecideReads(const HloInstruction& instruction) {

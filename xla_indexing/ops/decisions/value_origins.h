@@ -33,7 +33,10 @@ namespace xla_indexing::internal {
 
 class ValueOrigins {
  public:
-  explicit ValueOrigins(Dependence dependence) : dependence_(dependence) {}
+  // `environment`, which has to outlive this, knows of loops and of the scalars that callers pass.
+  explicit ValueOrigins(Dependence dependence,
+                        const ValueEnvironment& environment = UnknownEnvironment())
+      : dependence_(dependence), environment_(&environment) {}
 
   // Arrays that are given for parameters of a computation, by number, of which null ones are not known; before
   // anything is asked. They may be large, as may be what is computed from them.
@@ -45,6 +48,7 @@ class ValueOrigins {
   }
 
   Dependence dependence() const { return dependence_; }
+  const ValueEnvironment& environment() const { return *environment_; }
 
   // Whether the module may fix some elements, or a caller whose operands are looked at.
   bool MayBeFixed(const HloInstruction& instruction, bool is_called) {
@@ -128,6 +132,7 @@ class ValueOrigins {
   std::shared_ptr<const Literal> ArgumentFor(const HloInstruction& parameter) const;
 
   Dependence dependence_;
+  const ValueEnvironment* environment_;
   const HloComputation* given_to_ = nullptr;
   std::vector<std::shared_ptr<const Literal>> arguments_;
   const HloModule* module_ = nullptr;  // of these callers

@@ -113,18 +113,18 @@ ValueCases ElementEvaluator::OperandCases(const HloInstruction& instruction, con
                                           const Constraints& when) {
   ValueCases cases = EvaluateWhere(source, when);
   if (!KeepsPartialValues()) return cases;
-  return SplitCases(instruction.opcode(), *source.instruction, std::move(cases));
+  return SplitCases(instruction.opcode(), source, std::move(cases));
 }
 
-ValueCases ElementEvaluator::SplitCases(HloOpcode opcode, const HloInstruction& operand,
+ValueCases ElementEvaluator::SplitCases(HloOpcode opcode, const Element& operand,
                                         ValueCases cases) {
   const bool is_finite = environment_.dependence() == Dependence::kFiniteValues;
   ValueCases parts;
   for (const ValueCase& each : cases) {
     const std::optional<ValueCases> split =
-        SplitWhereSure(opcode, operand.shape().element_type(), each, is_finite, variables_);
+        SplitWhereSure(opcode, operand.type(), each, is_finite, variables_);
     if (!split || parts.size() + split->size() > kMaxValueCases) {
-      SetMissed(operand);
+      SetMissed(*operand.instruction);
       return cases;
     }
     llvm::append_range(parts, *split);
@@ -132,11 +132,10 @@ ValueCases ElementEvaluator::SplitCases(HloOpcode opcode, const HloInstruction& 
   return parts;
 }
 
-ValueCases ElementEvaluator::EvaluateFactor(const HloInstruction* factor,
-                                            llvm::ArrayRef<AffineExpr> element,
+ValueCases ElementEvaluator::EvaluateFactor(const RuntimeVarIndexing& factor,
                                             const Constraints& when) {
-  return SplitCases(HloOpcode::kMultiply, *factor,
-                    EvaluateWhere({factor, 0, {element.begin(), element.end()}, {}, {}}, when));
+  const Element element = ElementOf(factor);
+  return SplitCases(HloOpcode::kMultiply, element, EvaluateWhere(element, when));
 }
 
 bool ElementEvaluator::MayMeetBounds(const Element& element, llvm::ArrayRef<ValueCase> values,

@@ -114,15 +114,12 @@ ElementEvaluator::ElementEvaluator(Domain domain, mlir::MLIRContext* context,
 
 ValueCases ElementEvaluator::Evaluate(const HloInstruction* instruction, int64_t leaf,
                                       llvm::ArrayRef<AffineExpr> element, CallPath path) {
-  const auto rank = static_cast<size_t>(instruction->shape().Leaf(leaf).rank());
-  const llvm::ArrayRef<AffineExpr> index = element.take_back(rank);
-  const llvm::ArrayRef<AffineExpr> iterations = element.drop_back(index.size());
-  return EvaluateWhere({instruction,
-                        leaf,
-                        {index.begin(), index.end()},
-                        std::move(path),
-                        {iterations.begin(), iterations.end()}},
-                       {});
+  RuntimeVarIndexing binding;
+  binding.instruction = instruction;
+  binding.leaf = leaf;
+  binding.element.assign(element.begin(), element.end());
+  binding.call_path.assign(path.begin(), path.end());
+  return EvaluateWhere(ElementOf(binding), {});
 }
 
 ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constraints& when) {
@@ -167,7 +164,7 @@ ValueCases ElementEvaluator::EvaluateAnew(const Element& element, const Constrai
   missed_.Add(before);
   if (!cases) {
     // A scalar that is not known tells cases apart.
-    if (!element.IsScalar() && IsMissed(*element.instruction)) SetMissed(*element.instruction);
+    if (!element.IsScalar() && IsMissed(element)) SetMissed(*element.instruction);
     return Unknown(element, when, range);
   }
   if (cases->size() > kMaxValueCases) {
@@ -181,7 +178,24 @@ bool ElementEvaluator::IsZero(const ValueCase& value) const {
   return IsSurelyZero(value, variables_);
 }
 
-bool ElementEvaluator::IsMissed(const HloInstruction& instruction) {
+bool ElementEvaluator::MayBeKnown(Element element) const {
+  while (true) {
+    const LeafSource source = FollowRoutes({element.instruction, element.leaf});
+    element.instruction = source.instruction;
+    element.leaf = source.leaf;
+    const bool is_passed = source.instruction->opcode() == HloOpcode::kParameter &&
+                           !element.path.empty() &&
+                           element.path.back()->inlined_computation() ==
+                               source.instruction->parent();
+    if (!is_passed) break;
+    element.instruction =
+        element.path.pop_back_val()->operand(source.instruction->parameter_number());
+  }
+  return environment_.MayBeKnown(*element.instruction, !element.path.empty());
+}
+
+bool ElementEvaluator::IsMissed(const Element& element) const {
+  const HloInstruction& instruction = *element.instruction;
   switch (instruction.opcode()) {
     case HloOpcode::kDynamicSlice:
     case HloOpcode::kReduce:
@@ -190,8 +204,9 @@ bool ElementEvaluator::IsMissed(const HloInstruction& instruction) {
       return true;
     case HloOpcode::kConstant:
       return instruction.literal() != nullptr && !instruction.literal()->IsElided();
-    case HloOpcode::kDynamicUpdateSlice:
     case HloOpcode::kGather:
+      return MayBeKnown(element.Of(instruction.operand(0), 0, {}));
+    case HloOpcode::kDynamicUpdateSlice:
     case HloOpcode::kScatter:
     case HloOpcode::kSort:
       return true;
@@ -214,6 +229,18 @@ RuntimeVarIndexing ElementEvaluator::BindingOf(const Element& element) {
   binding.element.assign(element.iterations.begin(), element.iterations.end());
   binding.element.append(element.index.begin(), element.index.end());
   return binding;
+}
+
+ElementEvaluator::Element ElementEvaluator::ElementOf(const RuntimeVarIndexing& binding) {
+  const auto rank = static_cast<size_t>(binding.shape().rank());
+  const llvm::ArrayRef<AffineExpr> all = binding.element;
+  const llvm::ArrayRef<AffineExpr> index = all.take_back(rank);
+  const llvm::ArrayRef<AffineExpr> iterations = all.drop_back(rank);
+  return {binding.instruction,
+          binding.leaf,
+          {index.begin(), index.end()},
+          {binding.call_path.begin(), binding.call_path.end()},
+          {iterations.begin(), iterations.end()}};
 }
 
 ValueCases ElementEvaluator::Unknown(const Element& element, const Constraints& when,
@@ -317,7 +344,7 @@ std::optional<Constraints> ElementEvaluator::WhereMapped(const IndexingMap& map,
     const Interval range = RangeOf(expr, where);
     const bool is_empty = range.Intersect(interval).IsEmpty();
     if (!is_empty && range.IsSubsetOf(interval)) return true;
-    is_decided = is_decided && !HasUnknown(expr);
+    is_decided = is_decided && MayTellApart(expr);
     where.push_back({expr, is_empty ? Interval::Empty() : interval});
     return !is_empty;
   };
@@ -415,31 +442,42 @@ std::optional<ValueCases> ElementEvaluator::FollowOnlyCaller(const Element& elem
       environment_.PassedByOnlyCaller(*element.instruction, element.leaf);
   if (!passed) return std::nullopt;
   const HloComputation* caller = passed->instruction->parent();
-  return WithOwnUnknowns(
-      EvaluateWhere({passed->instruction, passed->leaf, element.index, {}, {}}, when), element,
-      [&](const RuntimeVarIndexing& unknown) {
-        const HloInstruction& source =
-            unknown.call_path.empty() ? *unknown.instruction : *unknown.call_path.front();
-        return source.parent() == caller;
-      });
-}
-
-std::optional<ValueCases> ElementEvaluator::WithOwnUnknowns(
-    ValueCases cases, const Element& element,
-    llvm::function_ref<bool(const RuntimeVarIndexing& unknown)> is_foreign) {
-  const auto mentions_foreign = [&](AffineExpr expr) {
-    if (!expr) return false;
-    llvm::BitVector symbols(FirstUnknown() + unknowns().size());
-    MarkSymbols(expr, &symbols);
-    return llvm::any_of(llvm::enumerate(unknowns()), [&](const auto& unknown) {
-      return symbols.test(FirstUnknown() + unknown.index()) && is_foreign(unknown.value());
-    });
+  const auto is_of_caller = [&](const RuntimeVarIndexing& unknown) {
+    const HloInstruction& source =
+        unknown.call_path.empty() ? *unknown.instruction : *unknown.call_path.front();
+    return source.parent() == caller;
   };
-  for (ValueCase& each : cases) {
-    if (llvm::any_of(each.when, [&](const Constraint& c) { return mentions_foreign(c.expr); })) {
+  ValueCases cases =
+      EvaluateWhere({passed->instruction, passed->leaf, element.index, {}, {}}, when);
+  // The caller's own elements have no name here. What it says of scalars it knows, and may be asked for.
+  for (const ValueCase& each : cases) {
+    if (llvm::any_of(each.when, [&](const Constraint& constraint) {
+          return MentionsUnknown(constraint.expr, is_of_caller);
+        })) {
+      SetMissed(*element.instruction);
       return std::nullopt;
     }
-    if (mentions_foreign(each.value)) each = Unknown(element, each.when).front();
+    if (!element.index.empty() && MentionsUnknown(each.value, is_of_caller) &&
+        MayTellApart(each.value)) {
+      SetMissed(*element.instruction);
+    }
+  }
+  return WithOwnUnknowns(std::move(cases), element, is_of_caller);
+}
+
+bool ElementEvaluator::MentionsUnknown(AffineExpr expr, UnknownPredicate is_such) const {
+  if (!expr) return false;
+  llvm::BitVector symbols(FirstUnknown() + unknowns().size());
+  MarkSymbols(expr, &symbols);
+  return llvm::any_of(llvm::enumerate(unknowns()), [&](const auto& unknown) {
+    return symbols.test(FirstUnknown() + unknown.index()) && is_such(unknown.value());
+  });
+}
+
+ValueCases ElementEvaluator::WithOwnUnknowns(ValueCases cases, const Element& element,
+                                             UnknownPredicate is_foreign) {
+  for (ValueCase& each : cases) {
+    if (MentionsUnknown(each.value, is_foreign)) each = Unknown(element, each.when).front();
   }
   return MergeCases(std::move(cases));
 }
@@ -500,19 +538,17 @@ std::optional<ValueCases> ElementEvaluator::FollowCall(const Element& element,
     llvm::append_range(cases, EvaluateWhere(root, where));
   }
   if (cases.empty() || cases.size() > kMaxValueCases) return std::nullopt;
-  // What is not known inside is the call's own element, under its own name.
-  llvm::BitVector used(FirstUnknown() + unknowns().size());
-  for (const ValueCase& value_case : cases) {
-    MarkSymbols(value_case.value, &used);
-    for (const Constraint& constraint : value_case.when) MarkSymbols(constraint.expr, &used);
-  }
-  if (KeepsPartialValues()) {
-    return WithOwnUnknowns(std::move(cases), element, [&](const RuntimeVarIndexing& unknown) {
-      return unknown.call_path.size() > element.path.size();
-    });
-  }
-  for (size_t i = 0; i < unknowns().size(); ++i) {
-    if (used.test(FirstUnknown() + i) && unknowns()[i].call_path.size() > element.path.size()) {
+  // What is not known inside is the call's own element, under its own name; scalars inside may tell partial
+  // values apart.
+  const auto is_inside = [&](const RuntimeVarIndexing& unknown) {
+    return unknown.call_path.size() > element.path.size();
+  };
+  if (KeepsPartialValues()) return WithOwnUnknowns(std::move(cases), element, is_inside);
+  for (const ValueCase& each : cases) {
+    if (MentionsUnknown(each.value, is_inside) ||
+        llvm::any_of(each.when, [&](const Constraint& constraint) {
+          return MentionsUnknown(constraint.expr, is_inside);
+        })) {
       if (range != nullptr) *range = RangeOfCases(cases);
       return std::nullopt;
     }
@@ -530,6 +566,8 @@ std::optional<ValueCases> ElementEvaluator::FollowDynamicSlice(const Element& el
     llvm::SmallVector<AffineExpr, 4> index;
   };
   std::vector<Partial> partials = {{when, {}}};
+  const Missed before = missed_;
+  bool is_at_unknown = false;
   for (int64_t i = 0; i < array.rank(); ++i) {
     const HloInstruction* start = slice.operand(1 + i);
     if (!start->shape().IsScalar()) return std::nullopt;
@@ -537,10 +575,13 @@ std::optional<ValueCases> ElementEvaluator::FollowDynamicSlice(const Element& el
     std::vector<Partial> extended;
     for (const Partial& partial : partials) {
       for (const ValueCase& value : EvaluateWhere(element.Of(start, 0, {}), partial.when)) {
-        if (!value.value || HasUnknown(value.value)) return std::nullopt;
+        if (!value.value) return std::nullopt;
         const std::optional<ValueCases> clamped =
             ClampValue(Constant(0, context()), value.value, last, value.when, variables_);
-        if (!clamped) return std::nullopt;
+        // A place that is not known is followed where it is known to be inside.
+        const bool is_unknown = HasUnknown(value.value);
+        is_at_unknown = is_at_unknown || is_unknown;
+        if (!clamped || (is_unknown && clamped->size() > 1)) return std::nullopt;
         for (const ValueCase& origin : *clamped) {
           AffineExpr index = Add(element.index[i], origin.value);
           if (!index) return std::nullopt;
@@ -556,6 +597,20 @@ std::optional<ValueCases> ElementEvaluator::FollowDynamicSlice(const Element& el
   for (const Partial& partial : partials) {
     llvm::append_range(cases,
                        EvaluateWhere(element.Of(slice.operand(0), 0, partial.index), partial.when));
+  }
+  if (!is_at_unknown) return cases;
+  // An element at such a place has no name but that of the slice.
+  const auto is_at_unknown_place = [&](const RuntimeVarIndexing& unknown) {
+    return llvm::any_of(unknown.element, [&](AffineExpr index) { return HasUnknown(index); });
+  };
+  for (const ValueCase& each : cases) {
+    if (MentionsUnknown(each.value, is_at_unknown_place) ||
+        llvm::any_of(each.when, [&](const Constraint& constraint) {
+          return MentionsUnknown(constraint.expr, is_at_unknown_place);
+        })) {
+      missed_ = before;
+      return std::nullopt;
+    }
   }
   return cases;
 }

@@ -151,6 +151,8 @@ class ElementEvaluator {
   const HloInstruction* missed() const { return missed_.value; }
   // A parameter for which callers pass different values, of which some may be known.
   const HloInstruction* missed_parameter() const { return missed_.parameter; }
+  // Callers will be asked for what it is.
+  void ForgetMissedParameter() { missed_.parameter = nullptr; }
 
   // Says that the value of an instruction was not found.
   void SetMissed(const HloInstruction& instruction) {
@@ -178,10 +180,13 @@ class ElementEvaluator {
   unsigned FirstUnknown() const { return variables_.FirstUnknown(); }
   bool HasUnknown(mlir::AffineExpr expr) const { return variables_.HasUnknown(expr); }
   bool MayTellApart(mlir::AffineExpr expr) const { return variables_.MayTellApart(expr); }
-  // The value of a factor of a product where `when` holds, in cases of which each is 0 or nowhere 0 where it
-  // is known. Of partial values.
-  ValueCases EvaluateFactor(const HloInstruction* factor, llvm::ArrayRef<mlir::AffineExpr> element,
-                            const Constraints& when);
+  // The value of an element of an array, a factor of a product, where `when` holds, in cases of which each is 0
+  // or nowhere 0 where it is known. Of partial values.
+  ValueCases EvaluateFactor(const RuntimeVarIndexing& factor, const Constraints& when);
+  // The symbol of a runtime variable.
+  mlir::AffineExpr SymbolOf(const RuntimeVarIndexing& variable) {
+    return variables_.SymbolOf(variable, variable.ValueRange());
+  }
   // The element of a literal that is somebody's own.
   std::optional<ValueCases> EvaluateIn(const Literal& literal,
                                        llvm::ArrayRef<mlir::AffineExpr> element) {
@@ -229,6 +234,8 @@ class ElementEvaluator {
 
   static RuntimeVarIndexing BindingOf(const Element& element);
 
+  static Element ElementOf(const RuntimeVarIndexing& binding);
+
   // The value where `when` holds; partial values that were found before are not looked for again.
   ValueCases EvaluateWhere(const Element& element, const Constraints& when);
   ValueCases EvaluateAnew(const Element& element, const Constraints& when);
@@ -236,8 +243,10 @@ class ElementEvaluator {
   // is then an interval that the element is in where `when` holds.
   std::optional<ValueCases> Follow(const Element& element, const Constraints& when,
                                    Interval* range);
-  // Whether the elements of an instruction could be followed, if its operands' can.
-  static bool IsMissed(const HloInstruction& instruction);
+  // Whether elements of the array may be known, wherever it is passed from.
+  bool MayBeKnown(Element element) const;
+  // Whether the element could be followed, if those of the operands can.
+  bool IsMissed(const Element& element) const;
   // An interval that contains the values of all cases.
   Interval RangeOfCases(const ValueCases& cases) const;
   std::optional<ValueCases> FollowConstant(const Element& element, const Constraints& when);
@@ -257,11 +266,10 @@ class ElementEvaluator {
   std::optional<ValueCases> FollowParameter(const Element& element, const Constraints& when);
   // To what the only caller passes; what is not known there is the parameter's own element.
   std::optional<ValueCases> FollowOnlyCaller(const Element& element, const Constraints& when);
-  // The cases, with the element's own value where it is of something that `is_foreign`; nullopt if
-  // cases are distinguished by that.
-  std::optional<ValueCases> WithOwnUnknowns(
-      ValueCases cases, const Element& element,
-      llvm::function_ref<bool(const RuntimeVarIndexing& unknown)> is_foreign);
+  using UnknownPredicate = llvm::function_ref<bool(const RuntimeVarIndexing& unknown)>;
+  bool MentionsUnknown(mlir::AffineExpr expr, UnknownPredicate is_such) const;
+  // The cases, with the element's own value where it is of something that `is_foreign`.
+  ValueCases WithOwnUnknowns(ValueCases cases, const Element& element, UnknownPredicate is_foreign);
   std::optional<ValueCases> FollowCount(const Element& initial, mlir::AffineExpr added,
                                         const Constraints& when);
   // The computations that a call or conditional may call, and where each is the one; null if it is not known
@@ -290,7 +298,7 @@ class ElementEvaluator {
                           const Constraints& when);
   // Cases of an operand that decide the result of an operation or do so nowhere; as they are, and missed, if
   // these are too many.
-  ValueCases SplitCases(HloOpcode opcode, const HloInstruction& operand, ValueCases cases);
+  ValueCases SplitCases(HloOpcode opcode, const Element& operand, ValueCases cases);
   // Whether an operation may be the minimum of a maximum, or the other way round, whose bounds meet, so that
   // it is a bound. That is not followed.
   bool MayMeetBounds(const Element& element, llvm::ArrayRef<ValueCase> values,

@@ -104,7 +104,10 @@ std::optional<FoldedVariable> FindReplacement(const OperandIndexing& indexing, i
   const IndexingMap& map = indexing.map();
   const RuntimeVarIndexing& binding = indexing.bindings()[i];
   const ElementType type = binding.shape().element_type();
-  if (map.IsKnownEmpty() || !(IsIntegral(type) || IsPred(type))) return std::nullopt;
+  if (map.IsKnownEmpty() || !(IsIntegral(type) || IsPred(type)) ||
+      binding.value.kind() == ValueFunction::Kind::kIsNotZero) {
+    return std::nullopt;
+  }
   Domain domain = Domain::Of(map);
   domain.runtimes.truncate(i);
   if (binding.value.kind() == ValueFunction::Kind::kIterations) {

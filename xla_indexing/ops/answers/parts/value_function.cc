@@ -18,12 +18,17 @@ int64_t ValueFunction::Apply(int64_t value) const {
       return std::clamp(value, lower_, upper_);
     case Kind::kInRangeElseLast:
       return lower_ <= value && value <= upper_ ? value : upper_;
+    case Kind::kIsNotZero:
+      return value != 0 ? 1 : 0;
   }
   return value;
 }
 
 Interval ValueFunction::Apply(const Interval& values) const {
   if (values.IsEmpty() || kind_ == Kind::kAsIs || kind_ == Kind::kIterations) return values;
+  if (kind_ == Kind::kIsNotZero) {
+    return Interval::Closed(values.Contains(0) ? 0 : 1, values == Interval::Point(0) ? 0 : 1);
+  }
   const Interval inside = values.Intersect(Interval::Closed(lower_, upper_));
   if (kind_ == Kind::kInRangeElseLast) {
     const bool some_outside = !values.IsSubsetOf(Interval::Closed(lower_, upper_));
@@ -44,6 +49,8 @@ std::string ValueFunction::ToString() const {
       return absl::StrCat("in [0, ", upper_, "], else ", upper_);
     case Kind::kIterations:
       return "iterations";
+    case Kind::kIsNotZero:
+      return "is not 0";
   }
   return "";
 }

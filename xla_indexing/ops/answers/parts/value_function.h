@@ -4,6 +4,8 @@
 //   as is                     v                           indices of a scatter
 //   in [0, n-1], else n-1     v if 0 <= v < n, else n-1   the branch of a conditional
 //   iterations                how often it runs           a while; this is not read from a tensor
+//   is not 0                  0 if v is 0 for certain,    a factor, in answers about dependence until nobody
+//                             else 1                      can know more of it
 //
 // Example: ValueFunction::Clamp(0, 226).Apply(300) == 226.
 // Source: the definitions of dynamic-slice, gather, scatter and conditional in XLA's operation
@@ -23,7 +25,7 @@ namespace xla_indexing {
 
 class ValueFunction {
  public:
-  enum class Kind : uint8_t { kAsIs, kClamp, kInRangeElseLast, kIterations };
+  enum class Kind : uint8_t { kAsIs, kClamp, kInRangeElseLast, kIterations, kIsNotZero };
 
   static ValueFunction AsIs() { return ValueFunction(Kind::kAsIs, 0, 0); }
   // lo <= hi.
@@ -34,6 +36,7 @@ class ValueFunction {
   }
 
   static ValueFunction Iterations() { return ValueFunction(Kind::kIterations, 0, 0); }
+  static ValueFunction IsNotZero() { return ValueFunction(Kind::kIsNotZero, 0, 1); }
 
   Kind kind() const { return kind_; }
   // The ends of the interval that a clamp clamps to and that a branch index lies in.

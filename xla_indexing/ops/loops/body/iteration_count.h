@@ -21,6 +21,7 @@
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/ops/answers/parts/domain.h"
 #include "xla_indexing/ops/rules/frame/computation_indexer.h"
+#include "xla_indexing/ops/rules/frame/passed_scalar.h"
 #include "xla_indexing/ops/values/cases/value_cases.h"
 #include "xla_indexing/ops/values/element_value.h"
 #include "xla_indexing/ops/values/loop_counter.h"
@@ -56,9 +57,22 @@ class KnownLoops : public ValueEnvironment {
     return ValueInIteration(loop, computations_.CountedOf(loop.loop), domain, *this, leaf, k);
   }
 
+ protected:
+  ComputationIndexer& computations() const { return computations_; }
+
  private:
   ComputationIndexer& computations_;
   mlir::MLIRContext* context_;
+};
+
+// Likewise, and of the scalars that callers pass.
+class KnownScalars : public KnownLoops {
+ public:
+  using KnownLoops::KnownLoops;
+
+  PassedScalar Passed(const HloInstruction& parameter, int64_t leaf) const override {
+    return computations().ScalarPassed(parameter, leaf);
+  }
 };
 
 }  // namespace xla_indexing::internal

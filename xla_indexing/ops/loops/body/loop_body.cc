@@ -223,11 +223,11 @@ OperandIndexing LoopBody::WithInnerValues(OperandIndexing timed, AffineExpr numb
 }
 
 // What is known in the iteration of this number.
-class LoopBody::StateInIteration : public KnownLoops {
+class LoopBody::StateInIteration : public KnownScalars {
  public:
   StateInIteration(const LoopBody& body, AffineExpr number, bool tells_initial_values_apart)
-      : KnownLoops(*body.build_.options.computations, number.getContext(),
-                   tells_initial_values_apart ? TellsApart::kInitialValues : TellsApart::kNothing),
+      : KnownScalars(*body.build_.options.computations, number.getContext(),
+                     tells_initial_values_apart ? TellsApart::kInitialValues : TellsApart::kNothing),
         body_(body),
         number_(number) {}
 
@@ -237,9 +237,6 @@ class LoopBody::StateInIteration : public KnownLoops {
   }
   bool IsInitial(int64_t leaf) const override { return body_.PassesThrough(leaf); }
   AffineExpr AddedTo(int64_t leaf) const override { return body_.counter().AddedTo(leaf, number_); }
-  PassedScalar Passed(const HloInstruction& parameter, int64_t leaf) const override {
-    return body_.build_.options.computations->ScalarPassed(parameter, leaf);
-  }
 
  private:
   const LoopBody& body_;

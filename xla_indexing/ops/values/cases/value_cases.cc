@@ -84,7 +84,8 @@ AffineExpr ValueVariables::SymbolOf(RuntimeVarIndexing unknown, const Interval& 
     unknowns_.push_back(std::move(unknown));
     values_of_unknowns_.push_back(values);
   } else {
-    values_of_unknowns_[place] = values_of_unknowns_[place].Union(values);
+    const Interval either = values_of_unknowns_[place].Union(values);
+    if (std::exchange(values_of_unknowns_[place], either) != either) ranges_.clear();
   }
   return mlir::getAffineSymbolExpr(first_unknown_ + place, context_);
 }
@@ -144,6 +145,19 @@ Interval ValueVariables::RangeOf(AffineExpr expr, const Constraints& when) const
       return ValuesOf(unknowns_[symbol.getPosition() - first_unknown_]);
     }
   }
+  if (when.empty()) return RangeOfAnew(expr, when);
+  Conditional key = {expr.getAsOpaquePointer(), {}};
+  key.second.reserve(when.size());
+  for (const auto& [condition, interval] : when) {
+    key.second.emplace_back(condition.getAsOpaquePointer(), interval);
+  }
+  if (const auto known = ranges_.find(key); known != ranges_.end()) return known->second;
+  const Interval range = RangeOfAnew(expr, when);
+  ranges_.emplace(std::move(key), range);
+  return range;
+}
+
+Interval ValueVariables::RangeOfAnew(AffineExpr expr, const Constraints& when) const {
   Domain domain = DomainOf(expr, when);
   for (const Constraint& constraint : when) {
     if (!domain.Constrain(constraint.expr, constraint.interval)) return Interval::All();

@@ -72,7 +72,10 @@ class ValueVariables {
   // The symbol of an unknown, which is new or one of those before, and is in this interval here; in
   // one of these intervals wherever it is asked for.
   mlir::AffineExpr SymbolOf(RuntimeVarIndexing unknown, const Interval& values = Interval::All());
-  void AssumeOfUnknowns(Assumption assumption) { assumption_ = std::move(assumption); }
+  void AssumeOfUnknowns(Assumption assumption) {
+    assumption_ = std::move(assumption);
+    ranges_.clear();
+  }
   // The values that an unknown may have, and those of them that it is taken to have.
   Interval BoundsOf(const RuntimeVarIndexing& unknown) const;
   Interval ValuesOf(const RuntimeVarIndexing& unknown) const {
@@ -109,6 +112,7 @@ class ValueVariables {
  private:
   // The domain with the unknowns that these expressions mention.
   Domain DomainOf(mlir::AffineExpr expr, const Constraints& when) const;
+  Interval RangeOfAnew(mlir::AffineExpr expr, const Constraints& when) const;
 
   Domain domain_;
   mlir::MLIRContext* context_;
@@ -118,6 +122,9 @@ class ValueVariables {
   std::vector<Interval> values_of_unknowns_;
   Assumption assumption_;
   std::optional<const HloInstruction*> outside_of_;
+  // Ranges under conditions that were asked for before, in the same way by each element that is looked at.
+  using Conditional = std::pair<const void*, std::vector<std::pair<const void*, Interval>>>;
+  mutable absl::flat_hash_map<Conditional, Interval> ranges_;
 };
 
 }  // namespace xla_indexing::internal
