@@ -148,6 +148,8 @@ void ImportAllToAll(ImportedOp& call) {
   call.Bind(call.AddMain(HloOpcode::kReshape, {transposed}, call.shape));
 }
 
+void ImportAsyncDone(ImportedOp& call) { call.Bind(call.operands[0]); }
+
 namespace {
 
 // A custom call with the operation's attribute `path`, of this kind of Shardy's.

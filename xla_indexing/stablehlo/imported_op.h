@@ -149,6 +149,7 @@ void ImportWhile(ImportedOp& call);
 void ImportConditional(ImportedOp& call);
 void ImportCall(ImportedOp& call);
 void ImportAllToAll(ImportedOp& call);
+void ImportAsyncDone(ImportedOp& call);
 void ImportShardingConstraint(ImportedOp& call);
 void ImportManualComputation(ImportedOp& call);
 void ImportBarrier(ImportedOp& call);

@@ -13,6 +13,7 @@
 //   - what these regions compute of nothing but captured values, as an element of an array at a known place,
 //     is computed outside, and its result captured;
 //   - constants are copied into the regions that use them.
+// An operation whose regions capture anything else is one that is not known, which may read all of it.
 // Operations with several results have a tuple and a get-tuple-element for each. What HLO has no opcode for:
 //   - a function of each element, as most of `chlo`, is a map of a custom call of that name;
 //   - sdy.manual_computation is a call between custom calls that cut arrays for devices and join them;
@@ -21,7 +22,8 @@
 //     Others are custom calls, which may read all of their operands: an iota or a pad without bound, a
 //     broadcast of a dimension of which it is not known whether it is 1 and repeated (symbols of JAX are not);
 //   - einsum is a dot, with its result transposed, and diagonals gathered, where it has to be;
-//   - send and recv are two instructions, of which the second ends with `-done`.
+//   - send and recv are two instructions, of which the second ends with `-done`;
+//   - async_start is a call, and a future is what it will be;
 //   - an operation that is not known has an opcode that is not known (HloOpcode::kUnknown).
 // Quantised types are what is stored. Locations are metadata, shardings are kept as text. Names are the
 // text's: `%arg0` is `arg0`, and `%5`, an addition, is `add.5`; without text they are made of locations.
@@ -31,7 +33,7 @@
 //
 // Errors: InvalidArgument with the operation's name and place: functions that call themselves, values that
 // are not defined before their use, types that HLO does not have, attributes that are not what they should
-// be, captured values where HLO takes none, regions nested more than 256 deep.
+// be, regions nested more than 256 deep.
 //
 // Example:
 //

@@ -85,6 +85,22 @@ bool TakesScalars(RegionForm form) {
   return form == RegionForm::kReducer || form == RegionForm::kSort || form == RegionForm::kMap;
 }
 
+// The names of the functions that an operation calls.
+llvm::SmallVector<mlir::StringAttr> CalleesOf(mlir::Operation& op) {
+  llvm::SmallVector<mlir::StringAttr> callees;
+  const llvm::StringRef kind = op.getName().stripDialect();
+  if (kind != "call" && kind != "composite" && kind != "custom_call") return callees;
+  for (const char* name : {"callee", "decomposition", "called_computations"}) {
+    const mlir::Attribute value = op.getAttr(name);
+    auto list = mlir::dyn_cast_or_null<mlir::ArrayAttr>(value);
+    for (const mlir::Attribute one : list ? list.getValue() : llvm::ArrayRef(value)) {
+      auto symbol = mlir::dyn_cast_or_null<mlir::FlatSymbolRefAttr>(one);
+      if (symbol) callees.push_back(symbol.getAttr());
+    }
+  }
+  return callees;
+}
+
 // The attributes of the arguments of a function.
 llvm::ArrayRef<mlir::Attribute> ArgumentAttributes(mlir::Operation& function) {
   auto all = function.getAttrOfType<mlir::ArrayAttr>("arg_attrs");
@@ -187,7 +203,8 @@ Shape ModuleImporter::ResultShape(mlir::Operation& op) {
 const HloComputation* ModuleImporter::FunctionNamed(mlir::Operation& user, mlir::Attribute symbol) {
   auto name = mlir::dyn_cast_or_null<mlir::FlatSymbolRefAttr>(symbol);
   mlir::Operation* const function = name ? functions_.lookup(name.getAttr()) : nullptr;
-  if (function != nullptr) return RegionsOf(*function).computations[0];
+  const auto made = regions_.find(function);
+  if (made != regions_.end()) return made->second.computations[0];
   Fail(user, "there is no function @", name ? name.getValue().str() : "", " with a body");
   return nullptr;
 }
@@ -508,17 +525,11 @@ void ModuleImporter::ImportRegionsOf(mlir::Operation& op) {
   if (form != RegionForm::kBranches) {
     for (auto& captures : made.captures) captures = {together.begin(), together.end()};
   }
-  if (form == RegionForm::kPlain && !together.empty()) {
-    Fail(op, "its region uses a value from around it, for which HLO has no place");
-  }
-  for (const mlir::Value value : together) {
-    if (!TakesScalars(form) || is_scalar(value)) continue;
-    const Shape shape = ShapeOf(op, value.getType());
-    Fail(op, "its region uses a value from around it that is no scalar, ", shape.ToString(),
-         ", for which HLO has no place");
-  }
+  made.fit = form == RegionForm::kPlain
+                 ? together.empty()
+                 : !TakesScalars(form) || absl::c_all_of(together, is_scalar);
   for (mlir::Region& region : op.getRegions()) {
-    if (form == RegionForm::kNone || failed()) break;
+    if (form == RegionForm::kNone || !made.fit || failed()) break;
     const unsigned number = region.getRegionNumber();
     const absl::string_view kind = form != RegionForm::kWhile ? "_region"
                                    : number == 0              ? "_cond"
@@ -550,14 +561,8 @@ void ModuleImporter::ImportFunctions() {
     state = State::kEntered;
     std::vector<mlir::Operation*> callees;
     function.walk([&](mlir::Operation* op) {
-      for (const mlir::NamedAttribute& of : op->getAttrDictionary()) {
-        const mlir::Attribute value = of.getValue();
-        auto list = mlir::dyn_cast<mlir::ArrayAttr>(value);
-        for (const mlir::Attribute one : list ? list.getValue() : llvm::ArrayRef(value)) {
-          auto symbol = mlir::dyn_cast<mlir::FlatSymbolRefAttr>(one);
-          mlir::Operation* callee = symbol ? functions_.lookup(symbol.getAttr()) : nullptr;
-          if (callee != nullptr) callees.push_back(callee);
-        }
+      for (const mlir::StringAttr name : CalleesOf(*op)) {
+        if (mlir::Operation* callee = functions_.lookup(name)) callees.push_back(callee);
       }
     });
     for (mlir::Operation* callee : llvm::reverse(callees)) {

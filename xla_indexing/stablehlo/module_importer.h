@@ -71,6 +71,8 @@ struct ImportedRegions {
   std::vector<const HloComputation*> computations;
   // The values that a region captures: each branch of a conditional its own, others all together.
   std::vector<std::vector<mlir::Value>> captures;
+  // Whether HLO has a place for what they capture. Else there are no computations.
+  bool fit = true;
 };
 
 class ModuleImporter {

@@ -197,9 +197,14 @@ void SetAttribute(ImportedOp& call, const OpAttributeRule& of, HloInstruction* m
       return made->SetAttribute(of.key, &numbers);
     }
     case AttributeKind::kComputation:
-      return made->SetAttribute(of.key, call.Region(of.region));
-    case AttributeKind::kComputations:
-      return made->SetAttribute(of.key, call.importer.RegionsOf(call.op).computations);
+    case AttributeKind::kComputations: {
+      const auto& computations = call.importer.RegionsOf(call.op).computations;
+      if (computations.empty()) return;
+      if (KindOf(of.key) == AttributeKind::kComputations) {
+        return made->SetAttribute(of.key, computations);
+      }
+      return made->SetAttribute(of.key, computations[of.region]);
+    }
     default: {
       const std::string text = TextOf(call, of.key, path);
       if (!text.empty()) made->SetAttribute(of.key, text);
@@ -354,12 +359,14 @@ constexpr char kScatter[] =
 constexpr char kTransfer[] = "channel_id=channel_handle.handle is_host_transfer?";
 constexpr char kTriangularSolve[] = "left_side lower unit_diagonal transpose_a";
 
-// An operation that is not known: all that it may read is its operands, and what its regions use.
+// An operation that is not known, or whose regions HLO has no place for: all that it may read is its
+// operands, and what its regions use.
 void ImportUnknown(ImportedOp& call) {
   if (call.op.getNumRegions() > 0)
     call.AddCaptured(call.operands.size(), Shape::Scalar(ElementType::kPred));
   if (call.failed()) return;
-  HloInstruction* made = call.AddMain(call.operands, call.shape);
+  HloInstruction* made = call.AddMain(HloOpcode::kUnknown, call.operands, call.shape);
+  call.SetAttributes(made);
   std::string name = HloNameOf(call.op.getName().getStringRef().str());
   if (OpcodeFromName(name).has_value()) name.insert(0, "mlir.");
   made->SetAttribute(AttributeKey::kUnknownOpcode, absl::string_view(name));
@@ -376,6 +383,9 @@ std::vector<OpRule> OpTable() {
       {"after_all", Op::kAfterAll},
       {"all_gather", Op::kAllGather, 1, Join("dimensions=all_gather_dim", kDevices)},
       {"all_reduce", Op::kAllReduce, 1, Join(kDevices, "to_apply"), {}, Form::kPlain},
+      // A future is what it will be.
+      {"async_done", Op::kCall, 1, "", ImportAsyncDone},
+      {"async_start", Op::kCall, 0, "to_apply", {}, Form::kPlain},
       {"all_to_all", Op::kAllToAll, 1, Join(kDevices, "dimensions=split_dimension"),
        ImportAllToAll},
       {"batch_norm_grad", Op::kBatchNormGrad, 5, kBatchNorm},
@@ -419,7 +429,8 @@ std::vector<OpRule> OpTable() {
       {"iota", Op::kIota, 0, "iota_dimension"},
       {"manual_computation", Op::kCall, 0, "to_apply", ImportManualComputation, Form::kPlain},
       {"map", Op::kMap, 1, "dimensions to_apply", ImportOfElements, Form::kMap},
-      {"optimization_barrier", Op::kOptBarrier, 1, "", ImportBarrier},
+      {"named_computation", Op::kCall, 0, "to_apply", {}, Form::kPlain},
+      {"optimization_barrier", Op::kOptBarrier, 0, "", ImportBarrier},
       {"outfeed", Op::kOutfeed, 1, "", ImportOutfeed},
       {"pad", Op::kPad, 2, "padding"},
       {"partition_id", Op::kPartitionId},
@@ -499,7 +510,8 @@ const OpRule& OpRuleOf(mlir::Operation& op) {
   // the same names.
   const bool is_known =
       dialect == "sdy"
-          ? name == "manual_computation" || name == "sharding_constraint" || name == "reshard"
+          ? name == "manual_computation" || name == "named_computation" ||
+                name == "sharding_constraint" || name == "reshard"
           : dialect == "stablehlo" || dialect == "chlo" || dialect == "mhlo" || dialect == "func";
   const auto found = RulesByName().find(absl::string_view(name.data(), name.size()));
   if (!is_known || found == RulesByName().end()) return OpRuleNamed("");
@@ -549,7 +561,8 @@ void ImportOp(ModuleImporter& importer, mlir::Operation& op) {
     return call.Fail("it has ", operands, " operands, ", op.getNumResults(), " results and ",
                      op.getNumRegions(), " regions, which is not what it takes");
   }
-  call.rule.import(call);
+  const bool fits = op.getNumRegions() == 0 || importer.RegionsOf(op).fit;
+  fits ? call.rule.import(call) : ImportUnknown(call);
   importer.FinishInstructions();
 }
 

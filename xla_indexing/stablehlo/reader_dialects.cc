@@ -259,6 +259,8 @@ class ReaderOpParser {
       }
       return ParseResult(success());
     }
+    // The location of what has no operands and no types.
+    if (std::strncmp(p_.getCurrentLocation().getPointer(), "loc(", 4) == 0) return std::nullopt;
     if (succeeded(p_.parseOptionalKeyword(&word))) {
       if (succeeded(p_.parseOptionalEqual())) return ReadClause(word);
       // compare LT, %a, %b, FLOAT
@@ -266,6 +268,7 @@ class ReaderOpParser {
       return ParseResult(success());
     }
     if (is_shardy_ && Next() == '[') return ReadClause("axes");
+    if (is_shardy_ && Next() == '{' && operands->empty()) return ReadClause("axes");
     if (is_shardy_ && Next() == '<') return ReadClause("sharding");
     return std::nullopt;
   }
@@ -287,9 +290,14 @@ class ReaderOpParser {
     } else {
       (void)p_.parseOptionalString(&name);  // Of a composite.
     }
+    // named_computation<"name">
+    if (is_shardy_ && Next() == '<' && ReadClause("name")) return failure();
+    const bool is_list = Next() == '(';
     const auto read = [&] { return ReadItem(&operands); };
     if (p_.parseCommaSeparatedList(OpAsmParser::Delimiter::OptionalParen, read)) return failure();
-    OptionalParseResult item = ReadOptionalItem(&operands);
+    OptionalParseResult item;
+    // An operand behind a list is of the next operation.
+    if (!is_list || Next() != '%') item = ReadOptionalItem(&operands);
     while (item.has_value() && succeeded(*item)) {
       if (succeeded(p_.parseOptionalComma())) {
         item = ReadItem(&operands);
@@ -300,7 +308,7 @@ class ReaderOpParser {
       }
     }
     if (item.has_value() && *item) return failure();
-    if (op_ == "manual_computation") {
+    if (op_ == "manual_computation" || op_ == "named_computation") {
       SmallVector<Argument> arguments;
       if (p_.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true) ||
           p_.parseRegion(*state_.addRegion(), arguments)) {

@@ -21,6 +21,7 @@
 #include "llvm/ADT/APInt.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "xla_indexing/hlo/text/parts/lexer.h"
@@ -82,6 +83,16 @@ std::optional<ElementType> ElementTypeOf(mlir::Type type) {
   return ElementTypeFromName(absl::AsciiStrToLower(name));
 }
 
+absl::StatusOr<Shape> ShapeAtDepth(mlir::Type type, int depth);
+
+// That of the value which it will be; of several, a tuple. `name` is the type as it prints.
+absl::StatusOr<Shape> ShapeOfFuture(mlir::Type type, absl::string_view name, int depth) {
+  const std::string types = absl::StrCat("tuple", name.substr(name.find('<')));
+  auto tuple = mlir::dyn_cast_or_null<mlir::TupleType>(mlir::parseType(types, type.getContext()));
+  if (!tuple) return NoCounterpart(type);
+  return ShapeAtDepth(tuple.size() == 1 ? tuple.getType(0) : tuple, depth + 1);
+}
+
 absl::StatusOr<Shape> ShapeAtDepth(mlir::Type type, int depth) {
   if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type)) {
     const std::optional<ElementType> element = ElementTypeOf(tensor.getElementType());
@@ -124,6 +135,7 @@ absl::StatusOr<Shape> ShapeAtDepth(mlir::Type type, int depth) {
   if (!type) return absl::InvalidArgumentError("there is no type");
   const std::string name = PrintedType(type);
   if (name == "!stablehlo.token" || name == "!mhlo.token") return Shape::Token();
+  if (absl::StartsWith(name, "!stablehlo.future<")) return ShapeOfFuture(type, name, depth);
   return NoCounterpart(type);
 }
 

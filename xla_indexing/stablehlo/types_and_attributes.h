@@ -5,6 +5,7 @@
 //   tensor<?x3xi1, #stablehlo.bounds<4, ?>>       pred[<=4,3]
 //   tensor<4x!quant.uniform<i8:f32, 0.5:3>>       s8[4], what is stored
 //   tuple<tensor<i32>, !stablehlo.token>          (s32[], token[])
+//   !stablehlo.future<tensor<4xf32>>              f32[4], what it will be
 //
 // What is a list of numbers comes as `array<i64: 1, 0>`, `dense<[[0, 1]]> : tensor<1x2xi64>`, an
 // array of integers, or as text `[1, 0]`; a word as a string, as `#stablehlo<precision HIGH>` or as

@@ -1,0 +1,193 @@
+// What the result of a program reads of its arguments, for forms that JAX prints and that are rare: the
+// expected maps are those of the operations' definitions.
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/hlo/model/module.h"
+#include "xla_indexing/hlo/text/parser.h"
+#include "xla_indexing/ops/answers/indexing_entry.h"
+#include "xla_indexing/ops/answers/operand_indexing.h"
+#include "xla_indexing/stablehlo/stablehlo_reader.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// A line `output <- argument: map` for each map of the entry. The HLO text of the module says the same.
+std::vector<std::string> ReadsOf(absl::string_view text) {
+  const auto module = ReadAndVerifyStableHlo(text, "m.mlir");
+  if (!module.ok()) return {std::string(module.status().message())};
+  const auto again = ParseAndVerifyModule((*module)->ToString());
+  EXPECT_TRUE(again.ok()) << again.status();
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  HloIndexer indexer(&context);
+  const auto reads =
+      indexer.IndexSimplified(*(*module)->entry_computation(), Direction::kOutputToInput);
+  if (!reads.ok()) return {std::string(reads.status().message())};
+  std::vector<std::string> lines;
+  for (const IndexingEntry& entry : **reads) {
+    for (const OperandIndexing& map : entry.indexing) {
+      lines.push_back(absl::StrCat(entry.output_leaf, " <- ", entry.operand, ": ",
+                                   map.IsUnknown() ? "unknown" : map.map().ToString(),
+                                   map.IsExact() ? "" : " (not exact)"));
+    }
+  }
+  return lines;
+}
+
+constexpr char kSame[] = "(d0) -> (d0), domain: d0 in [0, 3]";
+
+// Functions are called before they are there, by all that calls them, in both forms.
+TEST(StableHloReads, FunctionsThatComeLater) {
+  const absl::string_view later = R"(
+  "func.func"() <{function_type = (tensor<4xf32>) -> tensor<4xf32>, sym_name = "f", sym_visibility = "private"}> ({
+  ^bb0(%x: tensor<4xf32>):
+    %r = "stablehlo.reverse"(%x) <{dimensions = array<i64: 0>}> : (tensor<4xf32>) -> tensor<4xf32>
+    "func.return"(%r) : (tensor<4xf32>) -> ()
+  }) : () -> ()
+)";
+  const std::string reversed = "0 <- 0: (d0) -> (-d0 + 3), domain: d0 in [0, 3]";
+  for (
+      const absl::string_view call :
+      {R"("func.call"(%a) <{callee = @f}> : (tensor<4xf32>) -> tensor<4xf32>)",
+       R"(call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>)",
+       R"("stablehlo.composite"(%a) <{decomposition = @f, name = "my.f"}> : (tensor<4xf32>) -> tensor<4xf32>)",
+       R"("stablehlo.composite"(%a) {decomposition = @f, name = "my.f"} : (tensor<4xf32>) -> tensor<4xf32>)",
+       R"(stablehlo.composite "my.f" %a {decomposition = @f} : (tensor<4xf32>) -> tensor<4xf32>)"}) {
+    EXPECT_THAT(ReadsOf(absl::StrCat("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n%0 = ",
+                                     call, "\nreturn %0 : tensor<4xf32>\n}\n", later)),
+                ElementsAre(reversed))
+        << call;
+  }
+  EXPECT_THAT(
+      ReadsOf(absl::StrCat("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+                           "%0 = \"stablehlo.custom_call\"(%a) <{call_target_name = \"t\", "
+                           "called_computations = [@f]}> : (tensor<4xf32>) -> tensor<4xf32>\n"
+                           "return %0 : tensor<4xf32>\n}\n",
+                           later)),
+      ElementsAre(AllOf(StartsWith("0 <- 0:"), HasSubstr("not exact"))));
+}
+
+// What JAX prints of collectives that are begun and ended apart. The value of a future is read as if there were none.
+TEST(StableHloReads, Futures) {
+  EXPECT_THAT(ReadsOf(R"(
+func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %f = "stablehlo.async_start"(%a) ({
+  ^bb0(%x: tensor<4xf32>):
+    %r = stablehlo.reverse %x, dims = [0] : tensor<4xf32>
+    stablehlo.return %r : tensor<4xf32>
+  }) : (tensor<4xf32>) -> !stablehlo.future<tensor<4xf32>>
+  %g = "stablehlo.async_start"(%a, %b) ({
+  ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
+    stablehlo.return %y, %x : tensor<4xf32>, tensor<4xf32>
+  }) : (tensor<4xf32>, tensor<4xf32>) -> !stablehlo.future<tensor<4xf32>, tensor<4xf32>>
+  %0 = "stablehlo.async_done"(%f) : (!stablehlo.future<tensor<4xf32>>) -> tensor<4xf32>
+  %1:2 = "stablehlo.async_done"(%g) : (!stablehlo.future<tensor<4xf32>, tensor<4xf32>>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %0, %1#0, %1#1 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+})"),
+              ElementsAre("0 <- 0: (d0) -> (-d0 + 3), domain: d0 in [0, 3]",
+                          absl::StrCat("1 <- 1: ", kSame), absl::StrCat("2 <- 0: ", kSame)));
+  for (const absl::string_view type :
+       {"!stablehlo.future<tensor<4xf32>", "!stablehlo.future<4>", "!stablehlo.future<i7>",
+        "!stablehlo.future<", "!stablehlo.future<>>"}) {
+    EXPECT_THAT(ReadsOf(absl::StrCat("func.func @main(%a: ", type, ") {\n  return\n}\n")),
+                ElementsAre(StartsWith("m.mlir:")))
+        << type;
+  }
+}
+
+// Where HLO has no place for what a region captures, all of it may be read; other devices are not forgotten.
+TEST(StableHloReads, CapturedValuesWithoutAPlace) {
+  const std::string whole =
+      "0 <- 1: (d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 2] (not exact)";
+  EXPECT_THAT(ReadsOf(R"(
+func.func @main(%a: tensor<4x5xf32>, %w: tensor<3xf32>) -> tensor<4xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %r = stablehlo.reduce(%a init: %zero) across dimensions = [1] : (tensor<4x5xf32>, tensor<f32>) -> tensor<4xf32>
+   reducer(%x: tensor<f32>, %y: tensor<f32>) {
+    %i = stablehlo.convert %y : (tensor<f32>) -> tensor<i32>
+    %s = stablehlo.dynamic_slice %w, %i, sizes = [1] : (tensor<3xf32>, tensor<i32>) -> tensor<1xf32>
+    %e = stablehlo.reshape %s : (tensor<1xf32>) -> tensor<f32>
+    stablehlo.return %e : tensor<f32>
+  }
+  return %r : tensor<4xf32>
+})"),
+              testing::Contains(whole));
+  EXPECT_THAT(ReadsOf(R"(
+func.func @main(%a: tensor<4xf32>, %k: tensor<f32>, %s: tensor<2xf32>) -> tensor<4xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %r = "stablehlo.select_and_scatter"(%a, %s, %zero) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %z = stablehlo.multiply %x, %k : tensor<f32>
+    %p = stablehlo.compare GE, %z, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }, {
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %q = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %q : tensor<f32>
+  }) : (tensor<4xf32>, tensor<2xf32>, tensor<f32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+})"),
+              testing::Contains("0 <- 1: (d0) -> (), domain: d0 in [0, 3] (not exact)"));
+  EXPECT_THAT(ReadsOf(R"(
+func.func @main(%a: tensor<4xf32>, %k: tensor<f32>) -> tensor<4xf32> {
+  %r = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %z = stablehlo.multiply %x, %k : tensor<f32>
+    %q = stablehlo.add %z, %y : tensor<f32>
+    stablehlo.return %q : tensor<f32>
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+})"),
+              ElementsAre("0 <- 0: unknown (not exact)", "0 <- 1: unknown (not exact)"));
+}
+
+// Operations without operands or types end where the next one, or their location, begins.
+TEST(StableHloReads, WhatHasNoOperands) {
+  EXPECT_THAT(ReadsOf(R"(
+#loc = loc("f.py":7:3)
+func.func @main(%p: tensor<i1>, %a: tensor<4xf32>) -> tensor<4xf32> {
+  stablehlo.optimization_barrier()
+  %0 = stablehlo.reverse %a, dims = [0] : tensor<4xf32> loc(#loc)
+  stablehlo.optimization_barrier() loc(#loc)
+  "stablehlo.if"(%p) ({
+    stablehlo.return loc(#loc)
+  }, {
+    stablehlo.return
+  }) : (tensor<i1>) -> () loc(#loc)
+  return %0 : tensor<4xf32> loc(#loc)
+})"),
+              ElementsAre("0 <- 1: (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));
+}
+
+TEST(StableHloReads, NamedComputationsOfShardy) {
+  const std::string text = R"(
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = sdy.named_computation<"foo">(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] (%x: tensor<4xf32>) {
+    %r = stablehlo.reverse %x, dims = [0] : tensor<4xf32>
+    sdy.return %r : tensor<4xf32>
+  } : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+})";
+  EXPECT_THAT(ReadsOf(text), ElementsAre("0 <- 0: (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));
+  EXPECT_THAT(
+      ReadsOf(absl::StrReplaceAll(text, {{"  return",
+                                          "  %1 = sdy.all_reduce {\"x\"} %0 out_sharding=<@mesh, "
+                                          "[{}]> : tensor<4xf32>\n  return"}})),
+      ElementsAre("0 <- 0: (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));
+}
+
+}  // namespace
+}  // namespace xla_indexing
