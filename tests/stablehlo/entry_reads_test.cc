@@ -171,6 +171,41 @@ func.func @main(%p: tensor<i1>, %a: tensor<4xf32>) -> tensor<4xf32> {
               ElementsAre("0 <- 1: (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));
 }
 
+// Custom calls that stand for operations of HLO which StableHLO does not have.
+TEST(StableHloReads, CustomCallsOfOperations) {
+  EXPECT_THAT(
+      ReadsOf(R"(
+func.func @main(%a: tensor<4x9xf32>) -> (tensor<4x2xf32>, tensor<4x9xf32>) {
+  %0:2 = stablehlo.custom_call @mhlo.topk(%a) {mhlo.attributes = {k = 2 : i64, largest = true}, mhlo.version = 1 : i64} : (tensor<4x9xf32>) -> (tensor<4x2xf32>, tensor<4x2xi32>)
+  %1 = stablehlo.custom_call @mhlo.erf(%a) {mhlo.attributes = {}, mhlo.version = 1 : i64} : (tensor<4x9xf32>) -> tensor<4x9xf32>
+  return %0#0, %1 : tensor<4x2xf32>, tensor<4x9xf32>
+})"),
+      ElementsAre(
+          "0 <- 0: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 1], s0 in [0, 8]",
+          "1 <- 0: (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 8]"));
+  // Elements of other devices.
+  const auto ragged = ReadStableHlo({"m.mlir", R"(
+func.func @main(%a: tensor<4x4xf32>, %b: tensor<8x4xf32>, %s: tensor<2xi64>) -> tensor<8x4xf32> {
+  %0 = stablehlo.custom_call @ragged_all_to_all(%a, %b, %s, %s, %s, %s) {api_version = 4 : i32, backend_config = {channel_id = 3 : i64, replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>}} : (tensor<4x4xf32>, tensor<8x4xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+})"});
+  ASSERT_TRUE(ragged.ok()) << ragged.status();
+  EXPECT_THAT((*ragged)->ToString(),
+              HasSubstr("= f32[8,4] ragged-all-to-all(%a, %b, %s, %s, %s, %s), channel_id=3, "
+                        "replica_groups={{0,2},{1,3}}"));
+  // No operation, or one of another kind.
+  for (const absl::string_view target :
+       {"mhlo.unheard_of", "mhlo.while", "mhlo.custom_call", "mhlo."}) {
+    EXPECT_THAT(ReadsOf(absl::StrCat("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n%0 = "
+                                     "stablehlo.custom_call @",
+                                     target,
+                                     "(%a) : (tensor<4xf32>) -> tensor<4xf32>\nreturn %0 : "
+                                     "tensor<4xf32>\n}\n")),
+                ElementsAre(AllOf(StartsWith("0 <- 0:"), HasSubstr("not exact"))))
+        << target;
+  }
+}
+
 TEST(StableHloReads, NamedComputationsOfShardy) {
   const std::string text = R"(
 sdy.mesh @mesh = <["x"=2]>

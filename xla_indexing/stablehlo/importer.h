@@ -23,6 +23,7 @@
 //     broadcast of a dimension of which it is not known whether it is 1 and repeated (symbols of JAX are not);
 //   - einsum is a dot, with its result transposed, and diagonals gathered, where it has to be;
 //   - send and recv are two instructions, of which the second ends with `-done`;
+//   - a custom call of `mhlo.topk`, and of other operations of HLO, is that operation;
 //   - async_start is a call, and a future is what it will be;
 //   - an operation that is not known has an opcode that is not known (HloOpcode::kUnknown).
 // Quantised types are what is stored. Locations are metadata, shardings are kept as text. Names are the

@@ -235,7 +235,13 @@ OpRule::OpRule(std::string name, HloOpcode opcode, int least_operands, absl::str
 }
 
 mlir::Attribute ImportedOp::Find(absl::string_view name) const {
-  return op.getAttr(llvm::StringRef(name.data(), name.size()));
+  const llvm::StringRef key(name.data(), name.size());
+  if (rule.import != ImportPlain || !Is("custom_call")) return op.getAttr(key);
+  for (const char* attributes : {"mhlo.attributes", "backend_config", "mhlo.backend_config"}) {
+    auto all = op.getAttrOfType<mlir::DictionaryAttr>(attributes);
+    if (all && all.contains(key)) return all.get(key);
+  }
+  return {};
 }
 
 std::optional<std::string> ImportedOp::FindText(absl::string_view path) const {
@@ -434,6 +440,7 @@ std::vector<OpRule> OpTable() {
       {"outfeed", Op::kOutfeed, 1, "", ImportOutfeed},
       {"pad", Op::kPad, 2, "padding"},
       {"partition_id", Op::kPartitionId},
+      {"ragged_all_to_all", Op::kRaggedAllToAll, 6, "channel_id? replica_groups"},
       {"ragged_dot", Op::kRaggedDot, 3, kRaggedDot},
       {"real_dynamic_slice", Op::kCustomCall, 4, "", ImportDynamic},
       {"recv", Op::kRecv, 1, kTransfer, ImportRecv},
@@ -462,6 +469,7 @@ std::vector<OpRule> OpTable() {
        Form::kSort},
       {"square", Op::kMultiply, 1, "", ImportSquare},
       {"top_k", Op::kTopk, 1, "k largest"},
+      {"topk", Op::kTopk, 1, "k largest"},
       {"transpose", Op::kTranspose, 1, "dimensions=permutation"},
       {"triangular_solve", Op::kTriangularSolve, 2, kTriangularSolve},
       {"tuple", Op::kTuple},
@@ -502,6 +510,19 @@ const absl::flat_hash_map<std::string, OpRule>& RulesByName() {
   return *kByName;
 }
 
+// The rule for the operation that a custom call stands for: one of HLO that StableHLO does not have, as
+// `mhlo.topk` of TensorFlow and older exports of JAX, and `ragged_all_to_all` of JAX. Null for others.
+const OpRule* RuleOfTarget(mlir::Operation& op) {
+  auto target = op.getAttrOfType<mlir::StringAttr>("call_target_name");
+  if (!target || op.getNumRegions() > 0) return nullptr;
+  llvm::StringRef name = target.getValue();
+  if (!name.consume_front("mhlo.") && name != "ragged_all_to_all") return nullptr;
+  const auto found = RulesByName().find(absl::string_view(name.data(), name.size()));
+  const bool is_plain = found != RulesByName().end() && found->second.regions == 0 &&
+                        found->second.import == ImportPlain;
+  return is_plain ? &found->second : nullptr;
+}
+
 // The rule for an operation, that without a name if it is not known.
 const OpRule& OpRuleOf(mlir::Operation& op) {
   const llvm::StringRef dialect = op.getName().getDialectNamespace();
@@ -515,6 +536,9 @@ const OpRule& OpRuleOf(mlir::Operation& op) {
           : dialect == "stablehlo" || dialect == "chlo" || dialect == "mhlo" || dialect == "func";
   const auto found = RulesByName().find(absl::string_view(name.data(), name.size()));
   if (!is_known || found == RulesByName().end()) return OpRuleNamed("");
+  if (name == "custom_call") {
+    if (const OpRule* meant = RuleOfTarget(op)) return *meant;
+  }
   const bool is_function =
       op.getNumResults() == 1 && op.getNumOperands() > 0 && op.getNumRegions() == 0;
   const OpRule& rule = found->second;
