@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 // A line `output <- argument: map` for each map of the entry. The HLO text of the module says the same.
-std::vector<std::string> ReadsOf(absl::string_view text) {
+std::vector<std::string> LinesOfReads(absl::string_view text) {
   const auto module = ReadAndVerifyStableHlo(text, "m.mlir");
   if (!module.ok()) return {std::string(module.status().message())};
   const auto again = ParseAndVerifyModule((*module)->ToString());
@@ -65,13 +65,13 @@ TEST(StableHloReads, FunctionsThatComeLater) {
        R"("stablehlo.composite"(%a) <{decomposition = @f, name = "my.f"}> : (tensor<4xf32>) -> tensor<4xf32>)",
        R"("stablehlo.composite"(%a) {decomposition = @f, name = "my.f"} : (tensor<4xf32>) -> tensor<4xf32>)",
        R"(stablehlo.composite "my.f" %a {decomposition = @f} : (tensor<4xf32>) -> tensor<4xf32>)"}) {
-    EXPECT_THAT(ReadsOf(absl::StrCat("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n%0 = ",
+    EXPECT_THAT(LinesOfReads(absl::StrCat("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n%0 = ",
                                      call, "\nreturn %0 : tensor<4xf32>\n}\n", later)),
                 ElementsAre(reversed))
         << call;
   }
   EXPECT_THAT(
-      ReadsOf(absl::StrCat("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+      LinesOfReads(absl::StrCat("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
                            "%0 = \"stablehlo.custom_call\"(%a) <{call_target_name = \"t\", "
                            "called_computations = [@f]}> : (tensor<4xf32>) -> tensor<4xf32>\n"
                            "return %0 : tensor<4xf32>\n}\n",
@@ -81,7 +81,7 @@ TEST(StableHloReads, FunctionsThatComeLater) {
 
 // What JAX prints of collectives that are begun and ended apart. The value of a future is read as if there were none.
 TEST(StableHloReads, Futures) {
-  EXPECT_THAT(ReadsOf(R"(
+  EXPECT_THAT(LinesOfReads(R"(
 func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %f = "stablehlo.async_start"(%a) ({
   ^bb0(%x: tensor<4xf32>):
@@ -101,7 +101,7 @@ func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<
   for (const absl::string_view type :
        {"!stablehlo.future<tensor<4xf32>", "!stablehlo.future<4>", "!stablehlo.future<i7>",
         "!stablehlo.future<", "!stablehlo.future<>>"}) {
-    EXPECT_THAT(ReadsOf(absl::StrCat("func.func @main(%a: ", type, ") {\n  return\n}\n")),
+    EXPECT_THAT(LinesOfReads(absl::StrCat("func.func @main(%a: ", type, ") {\n  return\n}\n")),
                 ElementsAre(StartsWith("m.mlir:")))
         << type;
   }
@@ -111,7 +111,7 @@ func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<
 TEST(StableHloReads, CapturedValuesWithoutAPlace) {
   const std::string whole =
       "0 <- 1: (d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 2] (not exact)";
-  EXPECT_THAT(ReadsOf(R"(
+  EXPECT_THAT(LinesOfReads(R"(
 func.func @main(%a: tensor<4x5xf32>, %w: tensor<3xf32>) -> tensor<4xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %r = stablehlo.reduce(%a init: %zero) across dimensions = [1] : (tensor<4x5xf32>, tensor<f32>) -> tensor<4xf32>
@@ -124,7 +124,7 @@ func.func @main(%a: tensor<4x5xf32>, %w: tensor<3xf32>) -> tensor<4xf32> {
   return %r : tensor<4xf32>
 })"),
               testing::Contains(whole));
-  EXPECT_THAT(ReadsOf(R"(
+  EXPECT_THAT(LinesOfReads(R"(
 func.func @main(%a: tensor<4xf32>, %k: tensor<f32>, %s: tensor<2xf32>) -> tensor<4xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %r = "stablehlo.select_and_scatter"(%a, %s, %zero) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}> ({
@@ -140,7 +140,7 @@ func.func @main(%a: tensor<4xf32>, %k: tensor<f32>, %s: tensor<2xf32>) -> tensor
   return %r : tensor<4xf32>
 })"),
               testing::Contains("0 <- 1: (d0) -> (), domain: d0 in [0, 3] (not exact)"));
-  EXPECT_THAT(ReadsOf(R"(
+  EXPECT_THAT(LinesOfReads(R"(
 func.func @main(%a: tensor<4xf32>, %k: tensor<f32>) -> tensor<4xf32> {
   %r = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
@@ -155,7 +155,7 @@ func.func @main(%a: tensor<4xf32>, %k: tensor<f32>) -> tensor<4xf32> {
 
 // Operations without operands or types end where the next one, or their location, begins.
 TEST(StableHloReads, WhatHasNoOperands) {
-  EXPECT_THAT(ReadsOf(R"(
+  EXPECT_THAT(LinesOfReads(R"(
 #loc = loc("f.py":7:3)
 func.func @main(%p: tensor<i1>, %a: tensor<4xf32>) -> tensor<4xf32> {
   stablehlo.optimization_barrier()
@@ -174,7 +174,7 @@ func.func @main(%p: tensor<i1>, %a: tensor<4xf32>) -> tensor<4xf32> {
 // Custom calls that stand for operations of HLO which StableHLO does not have.
 TEST(StableHloReads, CustomCallsOfOperations) {
   EXPECT_THAT(
-      ReadsOf(R"(
+      LinesOfReads(R"(
 func.func @main(%a: tensor<4x9xf32>) -> (tensor<4x2xf32>, tensor<4x9xf32>) {
   %0:2 = stablehlo.custom_call @mhlo.topk(%a) {mhlo.attributes = {k = 2 : i64, largest = true}, mhlo.version = 1 : i64} : (tensor<4x9xf32>) -> (tensor<4x2xf32>, tensor<4x2xi32>)
   %1 = stablehlo.custom_call @mhlo.erf(%a) {mhlo.attributes = {}, mhlo.version = 1 : i64} : (tensor<4x9xf32>) -> tensor<4x9xf32>
@@ -196,7 +196,7 @@ func.func @main(%a: tensor<4x4xf32>, %b: tensor<8x4xf32>, %s: tensor<2xi64>) -> 
   // No operation, or one of another kind.
   for (const absl::string_view target :
        {"mhlo.unheard_of", "mhlo.while", "mhlo.custom_call", "mhlo."}) {
-    EXPECT_THAT(ReadsOf(absl::StrCat("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n%0 = "
+    EXPECT_THAT(LinesOfReads(absl::StrCat("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n%0 = "
                                      "stablehlo.custom_call @",
                                      target,
                                      "(%a) : (tensor<4xf32>) -> tensor<4xf32>\nreturn %0 : "
@@ -216,9 +216,9 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
   } : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 })";
-  EXPECT_THAT(ReadsOf(text), ElementsAre("0 <- 0: (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));
+  EXPECT_THAT(LinesOfReads(text), ElementsAre("0 <- 0: (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));
   EXPECT_THAT(
-      ReadsOf(absl::StrReplaceAll(text, {{"  return",
+      LinesOfReads(absl::StrReplaceAll(text, {{"  return",
                                           "  %1 = sdy.all_reduce {\"x\"} %0 out_sharding=<@mesh, "
                                           "[{}]> : tensor<4xf32>\n  return"}})),
       ElementsAre("0 <- 0: (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));

@@ -35,7 +35,8 @@ using Ints = std::vector<int64_t>;
 
 // An attribute of an instruction, and where it stands in the operation.
 struct OpAttributeRule {
-  AttributeKey key;
+  AttributeKey key;  // kOther for one that HLO keeps as text, by its name.
+  std::string name;
   std::string path;
   bool is_optional;  // Left out where it is empty, 0 or false.
   unsigned region;   // Of one that is a computation.
@@ -97,26 +98,18 @@ struct ImportedOp {
   // with these attributes; and one that is a step to it.
   HloInstruction* AddMain(const ImportedOperands& from, const Shape& to);
   HloInstruction* AddMain(HloOpcode opcode, const ImportedOperands& from, const Shape& to,
-                          ImportedAttributes given = {}) {
-    return importer.AddMain(op, opcode, from, to, given);
-  }
+                          ImportedAttributes given = {});
   HloInstruction* AddStep(HloOpcode opcode, const ImportedOperands& from, const Shape& to,
-                          ImportedAttributes given = {}) {
-    return importer.AddStep(op, opcode, from, to, given);
-  }
-  const HloInstruction* AddElement(const HloInstruction* tuple, int64_t index) {
-    return importer.AddElement(op, tuple, index);
-  }
-  const HloInstruction* AddTuple(const ImportedOperands& elements) {
-    return importer.AddTuple(op, elements);
-  }
+                          ImportedAttributes given = {});
+  const HloInstruction* AddElement(const HloInstruction* tuple, int64_t index);
+  const HloInstruction* AddTuple(const ImportedOperands& elements);
   // Gives an instruction the attributes of the row.
   void SetAttributes(HloInstruction* made);
   // Puts what the operation's region captures behind the first `at` operands, as arrays of the
   // dimensions of `like`.
   void AddCaptured(size_t at, const Shape& like);
-  // Lets the operation's results be those of `made`.
-  void Bind(const HloInstruction* made) { importer.Bind(op, made); }
+  // Lets the result of the operation be `made`, or the results the first elements of that tuple.
+  void Bind(const HloInstruction* made);
 
  private:
   std::optional<std::string> FindText(absl::string_view path) const;

@@ -118,6 +118,17 @@ std::string HloNameOf(absl::string_view text) {
   return name;
 }
 
+absl::string_view WordOf(mlir::Location location) {
+  const absl::string_view name = View(OriginOf(location).name);
+  return name.substr(std::min(name.size(), name.find_last_of('/') + 1));
+}
+
+Shape TupleShapeOf(const ImportedOperands& elements) {
+  std::vector<Shape> shapes;
+  for (const HloInstruction* element : elements) shapes.push_back(element->shape());
+  return Shape::Tuple(std::move(shapes));
+}
+
 bool IsInBraces(Lexer& lexer) {
   absl::string_view unused;
   return lexer.ReadBraces(&unused) && lexer.AtEnd();
@@ -268,12 +279,13 @@ void ModuleImporter::AddShardings(mlir::Operation& op, mlir::DictionaryAttr attr
 
 HloInstruction* ModuleImporter::AddNamed(mlir::Operation& op, HloOpcode opcode,
                                          const std::string& name, const ImportedOperands& operands,
-                                         const Shape& shape, ImportedAttributes attributes) {
+                                         const Shape& shape, ImportedAttributes attributes,
+                                         bool is_main) {
   HloInstruction* made =
       scope_->computation->AddInstruction(opcode, UniqueName(name), shape, operands);
   made->SetSourceOffset(OffsetOf(op));
   for (const auto& [key, value] : attributes) made->SetAttribute(key, value);
-  unfinished_.push_back({&op, made, /*is_main=*/false});
+  unfinished_.push_back({&op, made, is_main});
   return made;
 }
 
@@ -283,66 +295,6 @@ void ModuleImporter::FinishInstructions() {
     if (one.is_main) AddShardings(*one.op, one.op->getDiscardableAttrDictionary(), one.instruction);
   }
   unfinished_.clear();
-}
-
-// `%5`, an addition, is add.5; where nothing has a name, the last word of its location is one.
-HloInstruction* ModuleImporter::AddMain(mlir::Operation& op, HloOpcode opcode,
-                                        const ImportedOperands& operands, const Shape& shape,
-                                        ImportedAttributes attributes) {
-  const absl::string_view text = TextOf(op);
-  const bool is_word = !text.empty() && !absl::ascii_isdigit(text[0]);
-  std::string name;
-  if (is_word) {
-    name = HloNameOf(text);
-  } else {
-    absl::string_view word = View(OriginOf(op.getLoc()).name);
-    word.remove_prefix(std::min(word.size(), word.find_last_of('/') + 1));
-    name = word.empty() ? std::string(OpcodeName(opcode)) : HloNameOf(word);
-    if (!text.empty()) absl::StrAppend(&name, ".", text);
-  }
-  HloInstruction* made = AddNamed(op, opcode, name, operands, shape, attributes);
-  unfinished_.back().is_main = true;
-  return made;
-}
-
-HloInstruction* ModuleImporter::AddStep(mlir::Operation& op, HloOpcode opcode,
-                                        const ImportedOperands& operands, const Shape& shape,
-                                        ImportedAttributes attributes) {
-  const absl::string_view text = TextOf(op);
-  std::string name(OpcodeName(opcode));
-  if (!text.empty()) absl::StrAppend(&name, ".", HloNameOf(absl::StrCat("n", text)).substr(1));
-  return AddNamed(op, opcode, name, operands, shape, attributes);
-}
-
-const HloInstruction* ModuleImporter::AddElement(mlir::Operation& op, const HloInstruction* tuple,
-                                                 int64_t index) {
-  return AddStep(op, HloOpcode::kGetTupleElement, {tuple}, tuple->shape().tuple_element(index),
-                 {{AttributeKey::kIndex, index}});
-}
-
-const HloInstruction* ModuleImporter::AddTuple(mlir::Operation& op,
-                                               const ImportedOperands& elements) {
-  std::vector<Shape> shapes;
-  for (const HloInstruction* element : elements) shapes.push_back(element->shape());
-  return AddStep(op, HloOpcode::kTuple, elements, Shape::Tuple(std::move(shapes)));
-}
-
-void ModuleImporter::Bind(mlir::Operation& op, const HloInstruction* made) {
-  if (failed()) return;
-  const Shape& shape = made->shape();
-  const bool is_in_tuple =
-      op.getNumResults() != 1 || (shape.IsTuple() && !EqualIgnoringLayout(shape, ResultShape(op)));
-  if (is_in_tuple && shape.IsTuple() && shape.tuple_elements().size() < op.getNumResults()) {
-    return Fail(op, "it has ", op.getNumResults(), " results, and ", shape.tuple_elements().size(),
-                " values for them");
-  }
-  for (const mlir::OpResult result : op.getResults()) {
-    if (!is_in_tuple) {
-      BindResult(result, made);
-    } else if (!result.use_empty()) {
-      BindResult(result, AddElement(op, made, result.getResultNumber()));
-    }
-  }
 }
 
 const HloComputation* ModuleImporter::ScalarFunction(mlir::Operation& op) {
@@ -499,8 +451,10 @@ const HloComputation* ModuleImporter::ImportRegion(mlir::Operation& op, mlir::Re
     for (const mlir::Value value : captures) results.push_back(ValueOf(end, value));
   }
   if (failed()) return nullptr;
-  const bool is_one = results.size() == 1 && !is_state;
-  scope.computation->SetRoot(is_one ? results[0] : AddTuple(end, results));
+  if (results.size() != 1 || is_state) {
+    results = {AddNamed(end, HloOpcode::kTuple, "tuple", results, TupleShapeOf(results), {})};
+  }
+  scope.computation->SetRoot(results[0]);
   FinishInstructions();
   return scope.computation;
 }

@@ -39,10 +39,14 @@ namespace xla_indexing::internal {
 
 // A name that HLO text may have: what cannot stand in one becomes '_'.
 std::string HloNameOf(absl::string_view text);
+// The last word of the outermost name of a location, `sin` of `jit(f)/sin`; empty if it has none.
+absl::string_view WordOf(mlir::Location location);
 // Whether a text is `{ .. }`.
 bool IsInBraces(Lexer& lexer);
 
 using ImportedOperands = std::vector<const HloInstruction*>;
+// The shape of a tuple of these.
+Shape TupleShapeOf(const ImportedOperands& elements);
 using ImportedAttributes = std::initializer_list<std::pair<AttributeKey, AttributeValue>>;
 
 // What the parameters of the computations are that the regions of an operation become.
@@ -102,18 +106,14 @@ class ModuleImporter {
   bool has_symbols_of_jax() const { return has_symbols_of_jax_; }
   const HloComputation* FunctionNamed(mlir::Operation& user, mlir::Attribute symbol);
 
-  // Adds an instruction for the operation, under its name or, where it is only a step, one of its
-  // opcode's.
-  HloInstruction* AddMain(mlir::Operation& op, HloOpcode opcode, const ImportedOperands& operands,
-                          const Shape& shape, ImportedAttributes attributes = {});
-  HloInstruction* AddStep(mlir::Operation& op, HloOpcode opcode, const ImportedOperands& operands,
-                          const Shape& shape, ImportedAttributes attributes = {});
-  const HloInstruction* AddElement(mlir::Operation& op, const HloInstruction* tuple, int64_t index);
-  const HloInstruction* AddTuple(mlir::Operation& op, const ImportedOperands& elements);
+  // What the text calls the operation's first result, `5` of `%5:2 = ..`; empty where there is none.
+  absl::string_view TextOf(mlir::Operation& op) const;
+  // Adds an instruction for the operation, its main one or a step to it. The name is made unique.
+  HloInstruction* AddNamed(mlir::Operation& op, HloOpcode opcode, const std::string& name,
+                           const ImportedOperands& operands, const Shape& shape,
+                           ImportedAttributes attributes, bool is_main = false);
   // Gives what was added its metadata and shardings, which stand last.
   void FinishInstructions();
-  // Lets the result of the operation be `made`, or the results the first elements of that tuple.
-  void Bind(mlir::Operation& op, const HloInstruction* made);
   void BindResult(mlir::OpResult result, const HloInstruction* made) {
     scope_->values[result] = made;
   }
@@ -131,15 +131,9 @@ class ModuleImporter {
   void FailWith(mlir::Operation& op, const std::string& message);
   // The offset of an operation's name in the text.
   int64_t OffsetOf(mlir::Operation& op) const;
-  // What the text calls a value, `5` of `%5:2 = ..`, and the first result; empty where there is
-  // none.
   absl::string_view TextOf(mlir::Value value) const;
-  absl::string_view TextOf(mlir::Operation& op) const;
   std::string UniqueName(const std::string& name);
   std::string UniqueComputationName(absl::string_view name);
-  HloInstruction* AddNamed(mlir::Operation& op, HloOpcode opcode, const std::string& name,
-                           const ImportedOperands& operands, const Shape& shape,
-                           ImportedAttributes attributes);
   void SetMetadata(mlir::Location location, HloInstruction* instruction);
   void AddShardings(mlir::Operation& op, mlir::DictionaryAttr attributes,
                     HloInstruction* instruction);

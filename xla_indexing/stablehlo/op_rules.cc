@@ -23,6 +23,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"
+#include "xla_indexing/hlo/model/equality.h"
 #include "xla_indexing/hlo/text/parts/lexer.h"
 #include "xla_indexing/hlo/text/parts/parse_attributes.h"
 #include "xla_indexing/hlo/types/attribute.h"
@@ -74,9 +75,24 @@ std::string DotAlgorithm(ImportedOp& call) {
   return absl::AsciiStrToLower(name);
 }
 
-// The value of an attribute that is a word of HLO; empty for none.
-std::string TextOf(ImportedOp& call, Key key, absl::string_view path) {
-  switch (key) {
+// `{high,high}` of `[HIGH, DEFAULT]`: the same for both operands, since no map depends on it.
+std::string PrecisionText(absl::string_view given) {
+  for (const absl::string_view level : {"HIGHEST", "HIGH"}) {
+    if (!absl::StrContains(given, level)) continue;
+    const std::string word = absl::AsciiStrToLower(level);
+    return absl::StrCat("{", word, ",", word, "}");
+  }
+  return "";
+}
+
+// The value of an attribute that is text in HLO; empty for none.
+std::string TextOf(ImportedOp& call, const OpAttributeRule& of) {
+  const std::string& path = of.path;
+  switch (of.key) {
+    case Key::kOther: {
+      auto number = mlir::dyn_cast_or_null<mlir::FloatAttr>(call.Find(path));
+      return number ? absl::StrCat(number.getValueAsDouble()) : PrecisionText(call.TextAt(path));
+    }
     case Key::kReplicaGroups:
     case Key::kSourceTargetPairs:
       return GroupsText(call, path);
@@ -206,8 +222,8 @@ void SetAttribute(ImportedOp& call, const OpAttributeRule& of, HloInstruction* m
       return made->SetAttribute(of.key, computations[of.region]);
     }
     default: {
-      const std::string text = TextOf(call, of.key, path);
-      if (!text.empty()) made->SetAttribute(of.key, text);
+      const std::string text = TextOf(call, of);
+      if (!text.empty()) made->SetTextAttribute(of.name, text);
       return;
     }
   }
@@ -227,8 +243,8 @@ OpRule::OpRule(std::string name, HloOpcode opcode, int least_operands, absl::str
     absl::string_view name = names.front();
     const bool is_optional = absl::ConsumeSuffix(&name, "?");
     const absl::string_view path = names.size() == 1 ? name : names.back();
-    const Key key = AttributeKeyFromName(name).value();
-    this->attributes.push_back({key, std::string(path), is_optional, regions});
+    const Key key = AttributeKeyFromName(name).value_or(Key::kOther);
+    this->attributes.push_back({key, std::string(name), std::string(path), is_optional, regions});
     const AttributeKind kind = KindOf(key);
     if (kind == AttributeKind::kComputation || kind == AttributeKind::kComputations) ++regions;
   }
@@ -295,16 +311,55 @@ std::string ImportedOp::WordAt(absl::string_view path) {
 
 void ImportedOp::SetAttributes(HloInstruction* made) {
   for (const OpAttributeRule& of : rule.attributes) SetAttribute(*this, of, made);
-  if (auto epsilon = mlir::dyn_cast_or_null<mlir::FloatAttr>(Find("epsilon"))) {
-    made->SetTextAttribute("epsilon", absl::StrCat(epsilon.getValueAsDouble()));
+}
+
+// `%5`, an addition, is add.5; where nothing has a name, the last word of its location is one.
+HloInstruction* ImportedOp::AddMain(HloOpcode opcode, const ImportedOperands& from, const Shape& to,
+                                    ImportedAttributes given) {
+  const absl::string_view text = importer.TextOf(op);
+  const absl::string_view word = WordOf(op.getLoc());
+  std::string name(OpcodeName(opcode));
+  if (!text.empty() && !absl::ascii_isdigit(text[0])) {
+    name = HloNameOf(text);
+  } else {
+    if (!word.empty()) name = HloNameOf(word);
+    if (!text.empty()) absl::StrAppend(&name, ".", text);
   }
-  const std::string precision = TextAt("precision_config");
-  for (const absl::string_view level : {"HIGHEST", "HIGH"}) {
-    // The same for both operands, since no map depends on it.
-    if (!absl::StrContains(precision, level)) continue;
-    const std::string word = absl::AsciiStrToLower(level);
-    made->SetTextAttribute("operand_precision", absl::StrCat("{", word, ",", word, "}"));
-    break;
+  return importer.AddNamed(op, opcode, name, from, to, given, /*is_main=*/true);
+}
+
+HloInstruction* ImportedOp::AddStep(HloOpcode opcode, const ImportedOperands& from, const Shape& to,
+                                    ImportedAttributes given) {
+  const absl::string_view text = importer.TextOf(op);
+  std::string name(OpcodeName(opcode));
+  if (!text.empty()) absl::StrAppend(&name, ".", HloNameOf(absl::StrCat("n", text)).substr(1));
+  return importer.AddNamed(op, opcode, name, from, to, given);
+}
+
+const HloInstruction* ImportedOp::AddElement(const HloInstruction* tuple, int64_t index) {
+  return AddStep(HloOpcode::kGetTupleElement, {tuple}, tuple->shape().tuple_element(index),
+                 {{Key::kIndex, index}});
+}
+
+const HloInstruction* ImportedOp::AddTuple(const ImportedOperands& elements) {
+  return AddStep(HloOpcode::kTuple, elements, TupleShapeOf(elements));
+}
+
+void ImportedOp::Bind(const HloInstruction* made) {
+  if (failed()) return;
+  const Shape& of = made->shape();
+  const bool is_in_tuple = op.getNumResults() != 1 ||
+                           (of.IsTuple() && !EqualIgnoringLayout(of, importer.ResultShape(op)));
+  if (is_in_tuple && of.IsTuple() && of.tuple_elements().size() < op.getNumResults()) {
+    return Fail("it has ", op.getNumResults(), " results, and ", of.tuple_elements().size(),
+                " values for them");
+  }
+  for (const mlir::OpResult result : op.getResults()) {
+    if (!is_in_tuple) {
+      importer.BindResult(result, made);
+    } else if (!result.use_empty()) {
+      importer.BindResult(result, AddElement(made, result.getResultNumber()));
+    }
   }
 }
 
@@ -344,21 +399,23 @@ std::string Join(const Lists&... lists) {
 }
 
 // Attributes that several operations have.
-constexpr char kBatchNorm[] = "feature_index";
-constexpr char kConvolution[] = "feature_group_count? batch_group_count? window dim_labels";
+constexpr char kBatchNorm[] = "feature_index epsilon";
+constexpr char kConvolution[] =
+    "feature_group_count? batch_group_count? window dim_labels operand_precision=precision_config";
 constexpr char kDevices[] =
     "channel_id?=channel_handle.handle replica_groups use_global_device_ids?";
 constexpr char kDot[] =
     "lhs_batch_dims?=lhs_batching_dimensions lhs_contracting_dims=lhs_contracting_dimensions "
     "rhs_batch_dims?=rhs_batching_dimensions rhs_contracting_dims=rhs_contracting_dimensions "
-    "algorithm";
+    "algorithm operand_precision=precision_config";
 constexpr char kGather[] =
     "offset_dims collapsed_slice_dims start_index_map operand_batching_dims? "
     "start_indices_batching_dims? index_vector_dim slice_sizes indices_are_sorted?";
 constexpr char kRaggedDot[] =
     "lhs_batch_dims?=lhs_batching_dimensions lhs_contracting_dims=lhs_contracting_dimensions "
     "rhs_batch_dims?=rhs_batching_dimensions rhs_contracting_dims=rhs_contracting_dimensions "
-    "lhs_ragged_dims=lhs_ragged_dimensions rhs_group_dims=rhs_group_dimensions";
+    "lhs_ragged_dims=lhs_ragged_dimensions rhs_group_dims=rhs_group_dimensions "
+    "operand_precision=precision_config";
 constexpr char kScatter[] =
     "update_window_dims inserted_window_dims scatter_dims_to_operand_dims input_batching_dims? "
     "scatter_indices_batching_dims? index_vector_dim indices_are_sorted? unique_indices? to_apply";

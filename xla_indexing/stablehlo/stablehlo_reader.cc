@@ -1,5 +1,6 @@
 #include "xla_indexing/stablehlo/stablehlo_reader.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -63,6 +64,18 @@ absl::Status BytecodeError(absl::string_view filename, absl::string_view text) {
 
 bool IsWord(char c) { return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '$'; }
 
+// Where the string that begins at `i` ends, or its line.
+size_t EndOfString(absl::string_view text, size_t i) {
+  const size_t end = std::min(text.find('"', i + 1), text.size());
+  const absl::string_view inside = text.substr(i + 1, end - i - 1);
+  // Constants are long, and without either.
+  if (!absl::StrContains(inside, '\\') && !absl::StrContains(inside, '\n')) return end;
+  for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i) {
+    if (text[i] == '\\') ++i;
+  }
+  return i;
+}
+
 // MLIR's parser recurses over brackets and over the signs in affine expressions. It is given no
 // text in which it could do so without end.
 absl::Status CheckNesting(const SourceText& source) {
@@ -71,9 +84,7 @@ absl::Status CheckNesting(const SourceText& source) {
   for (size_t i = 0; i < text.size(); ++i) {
     switch (text[i]) {
       case '"':
-        for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i) {
-          if (text[i] == '\\') ++i;
-        }
+        i = EndOfString(text, i);
         break;
       case '/':
         if (i + 1 < text.size() && text[i + 1] == '/') {
