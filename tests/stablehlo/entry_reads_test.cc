@@ -65,17 +65,18 @@ TEST(StableHloReads, FunctionsThatComeLater) {
        R"("stablehlo.composite"(%a) <{decomposition = @f, name = "my.f"}> : (tensor<4xf32>) -> tensor<4xf32>)",
        R"("stablehlo.composite"(%a) {decomposition = @f, name = "my.f"} : (tensor<4xf32>) -> tensor<4xf32>)",
        R"(stablehlo.composite "my.f" %a {decomposition = @f} : (tensor<4xf32>) -> tensor<4xf32>)"}) {
-    EXPECT_THAT(LinesOfReads(absl::StrCat("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n%0 = ",
-                                     call, "\nreturn %0 : tensor<4xf32>\n}\n", later)),
+    EXPECT_THAT(LinesOfReads(absl::StrCat(
+                    "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n%0 = ", call,
+                    "\nreturn %0 : tensor<4xf32>\n}\n", later)),
                 ElementsAre(reversed))
         << call;
   }
   EXPECT_THAT(
       LinesOfReads(absl::StrCat("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
-                           "%0 = \"stablehlo.custom_call\"(%a) <{call_target_name = \"t\", "
-                           "called_computations = [@f]}> : (tensor<4xf32>) -> tensor<4xf32>\n"
-                           "return %0 : tensor<4xf32>\n}\n",
-                           later)),
+                                "%0 = \"stablehlo.custom_call\"(%a) <{call_target_name = \"t\", "
+                                "called_computations = [@f]}> : (tensor<4xf32>) -> tensor<4xf32>\n"
+                                "return %0 : tensor<4xf32>\n}\n",
+                                later)),
       ElementsAre(AllOf(StartsWith("0 <- 0:"), HasSubstr("not exact"))));
 }
 
@@ -196,12 +197,13 @@ func.func @main(%a: tensor<4x4xf32>, %b: tensor<8x4xf32>, %s: tensor<2xi64>) -> 
   // No operation, or one of another kind.
   for (const absl::string_view target :
        {"mhlo.unheard_of", "mhlo.while", "mhlo.custom_call", "mhlo."}) {
-    EXPECT_THAT(LinesOfReads(absl::StrCat("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n%0 = "
-                                     "stablehlo.custom_call @",
-                                     target,
-                                     "(%a) : (tensor<4xf32>) -> tensor<4xf32>\nreturn %0 : "
-                                     "tensor<4xf32>\n}\n")),
-                ElementsAre(AllOf(StartsWith("0 <- 0:"), HasSubstr("not exact"))))
+    EXPECT_THAT(
+        LinesOfReads(absl::StrCat("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n%0 = "
+                                  "stablehlo.custom_call @",
+                                  target,
+                                  "(%a) : (tensor<4xf32>) -> tensor<4xf32>\nreturn %0 : "
+                                  "tensor<4xf32>\n}\n")),
+        ElementsAre(AllOf(StartsWith("0 <- 0:"), HasSubstr("not exact"))))
         << target;
   }
 }
@@ -217,11 +219,11 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 })";
   EXPECT_THAT(LinesOfReads(text), ElementsAre("0 <- 0: (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));
-  EXPECT_THAT(
-      LinesOfReads(absl::StrReplaceAll(text, {{"  return",
-                                          "  %1 = sdy.all_reduce {\"x\"} %0 out_sharding=<@mesh, "
-                                          "[{}]> : tensor<4xf32>\n  return"}})),
-      ElementsAre("0 <- 0: (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));
+  EXPECT_THAT(LinesOfReads(absl::StrReplaceAll(
+                  text, {{"  return",
+                          "  %1 = sdy.all_reduce {\"x\"} %0 out_sharding=<@mesh, "
+                          "[{}]> : tensor<4xf32>\n  return"}})),
+              ElementsAre("0 <- 0: (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));
 }
 
 }  // namespace

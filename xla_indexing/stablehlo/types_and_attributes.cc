@@ -247,8 +247,26 @@ bool AddIntsOfText(absl::string_view text, std::vector<int64_t>* ints) {
   return true;
 }
 
+namespace {
+
+// True counts as 1.
+bool AddInt(const llvm::APInt& value, std::vector<int64_t>* ints) {
+  if (value.getSignificantBits() > 64) return false;
+  ints->push_back(value.getBitWidth() == 1 ? static_cast<int64_t>(value.getZExtValue())
+                                           : value.getSExtValue());
+  return true;
+}
+
+}  // namespace
+
 bool AddInts(mlir::Attribute attribute, std::vector<int64_t>* ints, int depth) {
   if (depth > kMaxAttributeDepth || ints->size() >= kMaxInts) return false;
+  auto integer = mlir::dyn_cast<mlir::IntegerAttr>(attribute);
+  if (integer && integer.getType().isSignlessInteger()) return AddInt(integer.getValue(), ints);
+  if (auto list = mlir::dyn_cast<mlir::DenseI64ArrayAttr>(attribute)) {
+    ints->insert(ints->end(), list.asArrayRef().begin(), list.asArrayRef().end());
+    return ints->size() <= kMaxInts;
+  }
   if (auto array = mlir::dyn_cast<mlir::ArrayAttr>(attribute)) {
     return llvm::all_of(array, [&](mlir::Attribute of) { return AddInts(of, ints, depth + 1); });
   }
@@ -261,9 +279,7 @@ bool AddInts(mlir::Attribute attribute, std::vector<int64_t>* ints, int depth) {
     count *= static_cast<size_t>(size);
   }
   for (const llvm::APInt& value : dense.getValues<llvm::APInt>()) {
-    if (value.getSignificantBits() > 64) return false;
-    ints->push_back(value.getBitWidth() == 1 ? static_cast<int64_t>(value.getZExtValue())
-                                             : value.getSExtValue());
+    if (!AddInt(value, ints)) return false;
   }
   return true;
 }
