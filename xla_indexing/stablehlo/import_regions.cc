@@ -275,8 +275,7 @@ std::string AliasesText(llvm::ArrayRef<mlir::Attribute> list) {
   for (const mlir::Attribute alias : list) {
     const std::string text = AttributeText(alias);
     const auto value_of = [&](absl::string_view key) {
-      return absl::StrReplaceAll(AttributePart(text, key).value_or(""),
-                                 {{"[", ""}, {"]", ""}, {" ", ""}});
+      return absl::StrReplaceAll(AttributePart(text, key), {{"[", ""}, {"]", ""}, {" ", ""}});
     };
     aliases.push_back(absl::StrCat("{", value_of("output_tuple_indices"), "}: (",
                                    value_of("operand_index"), ", {",

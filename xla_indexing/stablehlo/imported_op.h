@@ -83,10 +83,10 @@ struct ImportedOp {
   // attribute is not what is asked for.
   mlir::Attribute Find(absl::string_view name) const;
   // The whole text.
-  std::string TextAt(absl::string_view path) const { return FindText(path).value_or(""); }
+  std::string TextAt(absl::string_view path) const;
   // The last word: HIGH of `#stablehlo<precision HIGH>`.
   std::string WordAt(absl::string_view path);
-  Ints IntsAt(absl::string_view path) { return FindInts(path).value_or(Ints()); }
+  Ints IntsAt(absl::string_view path);
   std::optional<int64_t> IntAt(absl::string_view path);
   bool BoolAt(absl::string_view path) { return IntAt(path).value_or(0) != 0; }
 
@@ -110,10 +110,6 @@ struct ImportedOp {
   void AddCaptured(size_t at, const Shape& like);
   // Lets the result of the operation be `made`, or the results the first elements of that tuple.
   void Bind(const HloInstruction* made);
-
- private:
-  std::optional<std::string> FindText(absl::string_view path) const;
-  std::optional<Ints> FindInts(absl::string_view path);
 };
 
 // The row of an operation of StableHLO that is in the table.

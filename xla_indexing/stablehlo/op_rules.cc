@@ -260,42 +260,34 @@ mlir::Attribute ImportedOp::Find(absl::string_view name) const {
   return {};
 }
 
-std::optional<std::string> ImportedOp::FindText(absl::string_view path) const {
+std::string ImportedOp::TextAt(absl::string_view path) const {
   const std::vector<absl::string_view> parts = absl::StrSplit(path, absl::MaxSplits('.', 1));
-  mlir::Attribute attribute = Find(parts[0]);
-  absl::string_view part = parts.size() == 2 ? parts[1] : "";
+  if (parts.size() == 2) return AttributePart(AttributeText(Find(parts[0])), parts[1]);
+  if (const mlir::Attribute own = Find(path)) return AttributeText(own);
   for (const char* numbers : {"dimension_numbers", "dot_dimension_numbers",
                               "ragged_dot_dimension_numbers", "scatter_dimension_numbers"}) {
-    if (attribute != nullptr || parts.size() == 2) break;
-    attribute = Find(numbers);
-    part = path;
+    const mlir::Attribute all = Find(numbers);
+    if (all != nullptr) return AttributePart(AttributeText(all), path);
   }
-  if (attribute == nullptr) return std::nullopt;
-  std::string text = AttributeText(attribute);
-  if (part.empty()) return text;
-  const std::optional<absl::string_view> value = AttributePart(text, part);
-  return value.has_value() ? std::optional<std::string>(*value) : std::nullopt;
+  return "";
 }
 
-std::optional<Ints> ImportedOp::FindInts(absl::string_view path) {
+Ints ImportedOp::IntsAt(absl::string_view path) {
   for (const auto& [name, numbers] : given) {
     if (name == path) return numbers;
   }
-  const mlir::Attribute own = Find(path);
-  const std::optional<std::string> text = own == nullptr ? FindText(path) : std::nullopt;
-  if (own == nullptr && !text.has_value()) return std::nullopt;
   Ints ints;
-  if (!(own == nullptr ? AddIntsOfText(*text, &ints) : AddInts(own, &ints))) {
+  const mlir::Attribute own = Find(path);
+  if (!(own == nullptr ? AddIntsOfText(TextAt(path), &ints) : AddInts(own, &ints))) {
     Fail(path, ": numbers are expected, not '", TextAt(path).substr(0, kShownText), "'");
   }
   return ints;
 }
 
 std::optional<int64_t> ImportedOp::IntAt(absl::string_view path) {
-  const std::optional<Ints> ints = FindInts(path);
-  if (!ints.has_value()) return std::nullopt;
-  if (ints->size() == 1) return ints->front();
-  Fail(path, ": one number is expected, not ", ints->size());
+  const Ints ints = IntsAt(path);
+  if (ints.size() == 1) return ints.front();
+  if (!ints.empty()) Fail(path, ": one number is expected, not ", ints.size());
   return std::nullopt;
 }
 

@@ -183,18 +183,19 @@ absl::StatusOr<Literal> LiteralOfAttribute(mlir::Attribute value, const Shape& s
   return literal;
 }
 
-std::optional<absl::string_view> AttributePart(absl::string_view text, absl::string_view key) {
+std::string AttributePart(absl::string_view text, absl::string_view key) {
   const size_t open = text.find('<');
-  if (open == absl::string_view::npos) return std::nullopt;
+  if (open == absl::string_view::npos) return "";
   Lexer lexer(absl::StripSuffix(text.substr(open + 1), ">"));
   do {
     const absl::string_view word = lexer.ReadWord();
     absl::string_view value = "true";
     const bool has_value = !lexer.Consume('=') || lexer.ReadUntilComma(&value);
     // With something else behind it, it is no value, and the whole text is none either.
-    if (word == key) return has_value && (lexer.AtEnd() || lexer.Peek() == ',') ? value : text;
+    const bool is_whole = has_value && (lexer.AtEnd() || lexer.Peek() == ',');
+    if (word == key) return std::string(is_whole ? value : text);
   } while (lexer.Consume(','));
-  return std::nullopt;
+  return "";
 }
 
 std::string AttributeText(mlir::Attribute attribute) {

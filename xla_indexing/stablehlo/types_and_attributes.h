@@ -42,8 +42,9 @@ std::string AttributeText(mlir::Attribute attribute);
 // The same of an attribute of Shardy, `#sdy.kind<..>`, of which the pretty form may leave out the
 // kind and the brackets.
 std::string ShardyText(absl::string_view kind, mlir::Attribute attribute);
-// The value of `key = value` in the text `kind<key = value, ..>`; a key alone has the value `true`.
-std::optional<absl::string_view> AttributePart(absl::string_view text, absl::string_view key);
+// The value of `key = value` in the text `kind<key = value, ..>`; empty where there is none, and
+// `true` of a key alone.
+std::string AttributePart(absl::string_view text, absl::string_view key);
 
 // Appends all numbers of an attribute, or of a text, in row-major order; true counts as 1. False
 // where it has something else, or more than 2^20.
