@@ -371,6 +371,28 @@ TEST(StableHloReader, ReadsNoBytecode) {
                     HasSubstr("jax.export.deserialize(")));
 }
 
+// A type that names the one before it twice, and so on, is longer than any text: nobody prints it.
+TEST(StableHloReader, TypesThatNameTheSameTwice) {
+  std::string types = "!t0 = tuple<tensor<f32>>\n#a0 = [1, 2]\n";
+  for (int i = 1; i < 100; ++i) {
+    absl::StrAppend(&types, "!t", i, " = tuple<!t", i - 1, ", !t", i - 1, ">\n#a", i, " = [#a",
+                    i - 1, ", #a", i - 1, "]\n");
+  }
+  for (const absl::string_view function :
+       {"func.func @main(%a: !t99) {\n return\n}", "func.func @main(%a: !t40) {\n return\n}",
+        "func.func @main(%a: !stablehlo.future<!t99>) {\n return\n}",
+        "func.func @main(%a: (!t99) -> !t99) {\n return\n}",
+        "func.func @main(%a: !t99) {\n \"x.y\"(%a) : (!t98) -> ()\n return\n}",
+        "func.func @main(%a: tensor<f32>) {\n %0 = stablehlo.abs %a : !t99\n return\n}",
+        "func.func @main(%a: tensor<1xf32>) {\n %0 = \"stablehlo.reverse\"(%a) {dimensions = !t99} "
+        ": "
+        "(tensor<1xf32>) -> tensor<1xf32>\n return\n}",
+        "func.func @main(%a: tensor<1xf32>) {\n %0 = \"stablehlo.reverse\"(%a) {dimensions = #a99} "
+        ": (tensor<1xf32>) -> tensor<1xf32>\n return\n}"}) {
+    EXPECT_THAT(StableHloError(absl::StrCat(types, function)), StartsWith("m.mlir:")) << function;
+  }
+}
+
 TEST(StableHloReader, HasABoundOnNesting) {
   for (const char* bracket : {"(", "[", "{", "<"}) {
     std::string text = "module attributes {a = ";

@@ -16,6 +16,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SMLoc.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -28,6 +29,7 @@
 #include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/stablehlo/module_importer.h"
 #include "xla_indexing/stablehlo/reader_dialects.h"
+#include "xla_indexing/stablehlo/types_and_attributes.h"
 
 namespace xla_indexing {
 namespace {
@@ -63,6 +65,21 @@ absl::Status BytecodeError(absl::string_view filename, absl::string_view text) {
 }
 
 bool IsWord(char c) { return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '$'; }
+
+// The text of a diagnostic, without types and attributes that are too long to print.
+std::string MessageOf(mlir::Diagnostic& diagnostic) {
+  using Kind = mlir::DiagnosticArgument::DiagnosticArgumentKind;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (const mlir::DiagnosticArgument& part : diagnostic.getArguments()) {
+    const Kind kind = part.getKind();
+    const bool is_long = (kind == Kind::Type && !internal::HasFewParts(part.getAsType())) ||
+                         (kind == Kind::Attribute && !internal::HasFewParts(part.getAsAttribute()));
+    if (is_long) stream << "..";
+    if (!is_long) part.print(stream);
+  }
+  return text;
+}
 
 // Where the string that begins at `i` ends, or its line.
 size_t EndOfString(absl::string_view text, size_t i) {
@@ -174,7 +191,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadStableHlo(SourceText source_text)
       at = manager.FindLocForLineAndColumn(buffer, place.getLine(), place.getColumn());
     }
     const size_t offset = at.isValid() ? at.getPointer() - source->text.data() : 0;
-    error = ErrorAt(*source, offset, diagnostic.str());
+    error = ErrorAt(*source, offset, MessageOf(diagnostic));
   });
   const mlir::ParserConfig config(&context, /*verifyAfterParse=*/false);
   mlir::AsmParserState state;

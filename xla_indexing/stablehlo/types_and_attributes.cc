@@ -33,35 +33,39 @@ namespace {
 
 constexpr size_t kMaxInts = size_t{1} << 20;
 constexpr int kMaxAttributeDepth = 8;
-constexpr int kMaxPrintedParts = 1 << 12;
+constexpr int kMaxPrintedParts = 1 << 13;
+constexpr int kMaxPrintedDepth = 64;
 
-// Takes from `budget` what an attribute has. One may name the same array twice, and so on: its text
-// is then much longer than that which it was read from.
-bool IsWithin(mlir::Attribute attribute, int depth, int* budget) {
-  if (--*budget < 0 || depth > kMaxAttributeDepth) return false;
-  if (auto array = mlir::dyn_cast<mlir::ArrayAttr>(attribute)) {
-    return llvm::all_of(array, [&](mlir::Attribute of) { return IsWithin(of, depth + 1, budget); });
-  }
-  auto dictionary = mlir::dyn_cast<mlir::DictionaryAttr>(attribute);
-  return !dictionary || llvm::all_of(dictionary, [&](mlir::NamedAttribute of) {
-    return IsWithin(of.getValue(), depth + 1, budget);
-  });
+// Takes from `budget` what a type or an attribute has.
+template <typename TypeOrAttribute>
+bool IsWithin(TypeOrAttribute of, int depth, int* budget) {
+  if (--*budget < 0 || depth > kMaxPrintedDepth) return false;
+  bool is_within = true;
+  const auto visit = [&](auto part) {
+    is_within = is_within && (!part || IsWithin(part, depth + 1, budget));
+  };
+  of.walkImmediateSubElements(visit, visit);
+  return is_within;
 }
 
 // A type may name the same tuple twice, and so on: its size is not that of its text.
 constexpr int kMaxTypeDepth = 64;
 constexpr int64_t kMaxLeaves = int64_t{1} << 16;
 
+// Empty if it has too many parts.
 std::string PrintedType(mlir::Type type) {
   std::string text;
+  if (!HasFewParts(type)) return text;
   llvm::raw_string_ostream stream(text);
   type.print(stream);
   return text;
 }
 
 absl::Status NoCounterpart(mlir::Type type) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("HLO has no type like ", PrintedType(type).substr(0, 100)));
+  const std::string printed = PrintedType(type).substr(0, 100);
+  return absl::InvalidArgumentError(printed.empty()
+                                        ? "a type has too many parts"
+                                        : absl::StrCat("HLO has no type like ", printed));
 }
 
 std::optional<ElementType> ElementTypeOf(mlir::Type type) {
@@ -141,6 +145,16 @@ absl::StatusOr<Shape> ShapeAtDepth(mlir::Type type, int depth) {
 
 }  // namespace
 
+bool HasFewParts(mlir::Type type) {
+  int budget = kMaxPrintedParts;
+  return IsWithin(type, 0, &budget);
+}
+
+bool HasFewParts(mlir::Attribute attribute) {
+  int budget = kMaxPrintedParts;
+  return IsWithin(attribute, 0, &budget);
+}
+
 absl::StatusOr<Shape> ShapeOfType(mlir::Type type) { return ShapeAtDepth(type, 0); }
 
 absl::StatusOr<Literal> LiteralOfAttribute(mlir::Attribute value, const Shape& shape) {
@@ -203,8 +217,7 @@ std::string AttributeText(mlir::Attribute attribute) {
   if (auto opaque = mlir::dyn_cast_or_null<mlir::OpaqueAttr>(attribute)) {
     return opaque.getAttrData().str();
   }
-  int budget = kMaxPrintedParts;
-  if (attribute == nullptr || !IsWithin(attribute, 0, &budget)) return "";
+  if (attribute == nullptr || !HasFewParts(attribute)) return "";
   // `#stablehlo.kind<..>` or `#stablehlo<kind WORD>`. Builtin attributes begin otherwise.
   std::string printed;
   llvm::raw_string_ostream stream(printed);
@@ -272,7 +285,7 @@ bool AddInts(mlir::Attribute attribute, std::vector<int64_t>* ints, int depth) {
     return llvm::all_of(array, [&](mlir::Attribute of) { return AddInts(of, ints, depth + 1); });
   }
   auto dense = mlir::dyn_cast<mlir::DenseIntElementsAttr>(attribute);
-  if (!dense) return AddIntsOfText(AttributeText(attribute), ints);
+  if (!dense) return HasFewParts(attribute) && AddIntsOfText(AttributeText(attribute), ints);
   // The product may wrap around where a splat claims to be large.
   size_t count = 1;
   for (const int64_t size : dense.getType().getShape()) {

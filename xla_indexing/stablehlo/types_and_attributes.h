@@ -30,6 +30,11 @@
 
 namespace xla_indexing::internal {
 
+// Whether it may be printed. A type or an attribute may name the same part twice, and so on: its text
+// is then much longer than that which it was read from.
+bool HasFewParts(mlir::Type type);
+bool HasFewParts(mlir::Attribute attribute);
+
 // An error where HLO has no such type.
 absl::StatusOr<Shape> ShapeOfType(mlir::Type type);
 
