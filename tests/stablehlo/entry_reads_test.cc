@@ -208,6 +208,46 @@ func.func @main(%a: tensor<4x4xf32>, %b: tensor<8x4xf32>, %s: tensor<2xi64>) -> 
   }
 }
 
+// A running sum: an element reads those up to its own place, and the initial value.
+TEST(StableHloReads, Scans) {
+  const std::string body = R"(^bb0(%x: tensor<2xf32>, %c: tensor<2xf32>):
+    %s = stablehlo.add %x, %c : tensor<2xf32>
+    stablehlo.return %s, %s : tensor<2xf32>, tensor<2xf32>
+  }))";
+  const std::string types = "(tensor<4x2xf32>, tensor<2xf32>) -> (tensor<4x2xf32>, tensor<2xf32>)";
+  std::vector<std::string> forms[2];
+  int form = 0;
+  for (const std::string& scan :
+       {absl::StrCat("\"chlo.scan\"(%a, %i) <{dimension = 0 : i64, is_reverse = false, "
+                     "is_associative = true, operandSegmentSizes = array<i32: 1, 1>}> ({\n",
+                     body, " : "),
+        absl::StrCat("chlo.scan(%a) inits (%i) dimension=0 attributes {is_associative = true, "
+                     "is_reverse = false} {\n",
+                     absl::StrReplaceAll(body, {{"})", "}"}}), " : ")}) {
+    forms[form++] = LinesOfReads(
+        absl::StrCat("func.func @main(%a: tensor<4x2xf32>, %i: tensor<2xf32>) -> (tensor<4x2xf32>, "
+                     "tensor<2xf32>) {\n  %0:2 = ",
+                     scan, types, "\n  return %0#0, %0#1 : tensor<4x2xf32>, tensor<2xf32>\n}\n"));
+  }
+  EXPECT_EQ(forms[0], forms[1]);
+  EXPECT_THAT(forms[0],
+              testing::IsSupersetOf(
+                  {"0 <- 0: (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 3], d1 in [0, 1], "
+                   "s0 in [0, 3], d0 - s0 in [0, 3]",
+                   "0 <- 1: (d0, d1) -> (d1), domain: d0 in [0, 3], d1 in [0, 1]",
+                   "1 <- 0: (d0)[s0] -> (s0, d0), domain: d0 in [0, 1], s0 in [0, 3]",
+                   "1 <- 1: (d0) -> (d0), domain: d0 in [0, 1]"}));
+}
+
+// MHLO has the forms of StableHLO.
+TEST(StableHloReads, Mhlo) {
+  EXPECT_THAT(LinesOfReads("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+                           "  %0 = mhlo.reverse %a, dims = [0] : tensor<4xf32>\n"
+                           "  %1 = mhlo.negate %0 : tensor<4xf32>\n"
+                           "  return %1 : tensor<4xf32>\n}\n"),
+              ElementsAre("0 <- 0: (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));
+}
+
 TEST(StableHloReads, NamedComputationsOfShardy) {
   const std::string text = R"(
 sdy.mesh @mesh = <["x"=2]>

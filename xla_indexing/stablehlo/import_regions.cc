@@ -88,6 +88,13 @@ void ImportOfElements(ImportedOp& call) {
   if (!call.failed()) call.Bind(call.AddMain(call.operands, shape));
 }
 
+void ImportScan(ImportedOp& call) {
+  const Ints sizes = call.IntsAt("operandSegmentSizes");
+  if (sizes.size() != 2) return call.Fail("operandSegmentSizes: two numbers are expected");
+  call.given.emplace_back("num_carries", Ints{sizes[1]});
+  ImportPlain(call);
+}
+
 void ImportWhile(ImportedOp& call) {
   if (call.op.getNumResults() != call.operands.size()) {
     return call.Fail("it has ", call.operands.size(), " operands and ", call.op.getNumResults(),

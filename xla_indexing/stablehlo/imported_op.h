@@ -134,6 +134,7 @@ void ImportDynamic(ImportedOp& call);
 // import_regions.cc: what has a region, calls, what other devices have a part in, and what is
 // outside of the program.
 void ImportOfElements(ImportedOp& call);
+void ImportScan(ImportedOp& call);
 void ImportWhile(ImportedOp& call);
 void ImportConditional(ImportedOp& call);
 void ImportCall(ImportedOp& call);

@@ -508,6 +508,8 @@ std::vector<OpRule> OpTable() {
       {"reverse", Op::kReverse, 1, "dimensions"},
       {"rng", Op::kRng, 2, "distribution=rng_distribution", ImportRng},
       {"rng_bit_generator", Op::kRngBitGenerator, 1, "algorithm=rng_algorithm"},
+      {"scan", Op::kScan, 1, "dimensions=dimension num_carries is_reverse? to_apply", ImportScan,
+       Form::kPlain},
       {"scatter", Op::kScatter, 3, kScatter, ImportOfElements, Form::kReducer},
       {"select_and_scatter", Op::kSelectAndScatter, 3, "window select scatter", {}, Form::kPlain},
       {"send", Op::kSend, 1, kTransfer, ImportSend},

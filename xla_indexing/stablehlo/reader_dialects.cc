@@ -80,6 +80,7 @@ class ReaderOpParser {
     if (op_ == "constant") return ParseConstant();
     if (op_ == "while") return ParseWhile();
     if (op_ == "reduce") return ParseReduce();
+    if (op_ == "scan") return ParseScan();
     return ParseAny();
   }
 
@@ -399,6 +400,25 @@ class ReaderOpParser {
     return p_.parseRegion(*state_.addRegion(), firsts);
   }
 
+  // (%a, ..) inits (%b, ..) dimension=0 attributes {..} {..} : types
+  ParseResult ParseScan() {
+    SmallVector<Operand> operands, initial;
+    StringRef dimension;
+    if (p_.parseOperandList(operands, OpAsmParser::Delimiter::Paren) || p_.parseKeyword("inits") ||
+        p_.parseOperandList(initial, OpAsmParser::Delimiter::Paren) ||
+        p_.parseKeyword("dimension") || p_.parseEqual() || ReadText(&dimension) ||
+        p_.parseOptionalAttrDictWithKeyword(state_.attributes) ||
+        p_.parseRegion(*state_.addRegion())) {
+      return failure();
+    }
+    SetText("dimension", dimension);
+    const int32_t sizes[] = {static_cast<int32_t>(operands.size()),
+                             static_cast<int32_t>(initial.size())};
+    Set("operandSegmentSizes", p_.getBuilder().getDenseI32ArrayAttr(sizes));
+    operands.append(initial.begin(), initial.end());
+    return ReadTypes(operands);
+  }
+
   OpAsmParser& p_;
   OperationState& state_;
   const StringRef op_;
@@ -441,11 +461,12 @@ class ReaderDialect : public mlir::Dialect {
 
 inline constexpr char kStableHlo[] = "stablehlo";
 inline constexpr char kChlo[] = "chlo";
+inline constexpr char kMhlo[] = "mhlo";
 inline constexpr char kShardy[] = "sdy";
 
 void RegisterReaderDialects(mlir::DialectRegistry* registry) {
-  registry->insert<ReaderDialect<kStableHlo>, ReaderDialect<kChlo>, ReaderDialect<kShardy>,
-                   mlir::func::FuncDialect>();
+  registry->insert<ReaderDialect<kStableHlo>, ReaderDialect<kChlo>, ReaderDialect<kMhlo>,
+                   ReaderDialect<kShardy>, mlir::func::FuncDialect>();
 }
 
 }  // namespace xla_indexing::internal

@@ -1,12 +1,12 @@
-// The dialects of the reader: they let MLIR's own parser read the pretty form of StableHLO, CHLO
-// and Shardy. Functions are read by MLIR's dialect for them.
+// The dialects of the reader: they let MLIR's own parser read the pretty form of StableHLO, CHLO,
+// MHLO, as far as it is that of StableHLO, and Shardy. Functions are read by MLIR's dialect for them.
 //
-// No operation of the three is registered. They are read by Dialect::getParseOperationHook, one
+// No operation of the four is registered. They are read by Dialect::getParseOperationHook, one
 // grammar for all of them,
 //
 //   op @name ( %a, %b ) LT, %c[1:5], key = value, .. {attributes} : types
 //
-// and with the few forms that are their own: while, reduce, constants. They get the names that
+// and with the few forms that are their own: while, reduce, scan, constants. They get the names that
 // the generic form has for their attributes; where the value is a list or a word it stays the text
 // that it is, which types_and_attributes.h reads. Attributes `#stablehlo.gather<..>` and types
 // `!stablehlo.token` are opaque.
