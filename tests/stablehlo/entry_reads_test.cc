@@ -208,6 +208,27 @@ func.func @main(%a: tensor<4x4xf32>, %b: tensor<8x4xf32>, %s: tensor<2xi64>) -> 
   }
 }
 
+// Several arrays at once are several exchanges: each reads its own array, on all devices.
+TEST(StableHloReads, ExchangesOfSeveralArrays) {
+  const std::string text =
+      R"(func.func @main(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> (tensor<8x2xf32>, tensor<8x2xf32>) {
+  %0:2 = "stablehlo.all_to_all"(%a, %b) <{split_dimension = 1 : i64, concat_dimension = 0 : i64, split_count = 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> (tensor<8x2xf32>, tensor<8x2xf32>)
+  return %0#0, %0#1 : tensor<8x2xf32>, tensor<8x2xf32>
+})";
+  const std::string one = absl::StrReplaceAll(
+      text, {{"%0:2", "%0"},
+             {"(%a, %b)", "(%b)"},
+             {"(tensor<4x4xf32>, tensor<4x4xf32>) -> (tensor<8x2xf32>, tensor<8x2xf32>)\n",
+              "(tensor<4x4xf32>) -> tensor<8x2xf32>\n"},
+             {"%0#0, %0#1", "%0, %0"}});
+  const std::vector<std::string> lines = LinesOfReads(text);
+  ASSERT_EQ(lines.size(), 2) << lines[0];
+  EXPECT_THAT(lines[0], StartsWith("0 <- 0: "));
+  EXPECT_THAT(lines[1], StartsWith("1 <- 1: "));
+  EXPECT_THAT(LinesOfReads(one), testing::Contains(lines[1]));
+  EXPECT_EQ(lines[0].substr(8), lines[1].substr(8));
+}
+
 // A running sum: an element reads those up to its own place, and the initial value.
 TEST(StableHloReads, Scans) {
   const std::string body = R"(^bb0(%x: tensor<2xf32>, %c: tensor<2xf32>):

@@ -125,20 +125,25 @@ void ImportCall(ImportedOp& call) {
 
 // ---- What other devices have a part in.
 
+namespace {
+
 // Where pieces are cut along one dimension and put together along another, HLO exchanges them along
-// the first, and the piece's number is then moved to the second, as XLA's builder does.
-void ImportAllToAll(ImportedOp& call) {
+// the first, and the piece's number is then moved to the second, as XLA's builder does. Null after
+// an error.
+const HloInstruction* AddExchange(ImportedOp& call, const HloInstruction* operand,
+                                  const Shape& to) {
   const int64_t split = call.IntAt("split_dimension").value_or(0);
   const int64_t concat = call.IntAt("concat_dimension").value_or(0);
   const int64_t count = call.IntAt("split_count").value_or(1);
-  const Shape& from = call.operands[0]->shape();
-  if (split == concat || call.operands.size() != 1) return ImportPlain(call);
+  const Shape& from = operand->shape();
+  if (split == concat) return call.AddMain({operand}, to);
   if (!from.IsArray() || !from.IsStatic() || std::min(split, concat) < 0 ||
       std::max(split, concat) >= from.rank() || count < 1 || from.dimension(split) % count != 0) {
-    return call.Fail("dimension ", split, " of ", from.ToString(), " cannot be cut into ", count,
-                     " pieces that are put together along ", concat);
+    call.Fail("dimension ", split, " of ", from.ToString(), " cannot be cut into ", count,
+              " pieces that are put together along ", concat);
+    return nullptr;
   }
-  HloInstruction* exchanged = call.AddStep(HloOpcode::kAllToAll, call.operands, from);
+  HloInstruction* exchanged = call.AddStep(HloOpcode::kAllToAll, {operand}, from);
   call.SetAttributes(exchanged);
   Ints cut, permutation, moved;
   for (int64_t i = 0; i < from.rank(); ++i) {
@@ -152,7 +157,20 @@ void ImportAllToAll(ImportedOp& call) {
   const HloInstruction* pieces = call.AddStep(HloOpcode::kReshape, {exchanged}, array(cut));
   const HloInstruction* transposed = call.AddStep(HloOpcode::kTranspose, {pieces}, array(moved),
                                                   {{Key::kDimensions, permutation}});
-  call.Bind(call.AddMain(HloOpcode::kReshape, {transposed}, call.shape));
+  return call.AddMain(HloOpcode::kReshape, {transposed}, to);
+}
+
+}  // namespace
+
+void ImportAllToAll(ImportedOp& call) {
+  const std::vector<Shape> shapes = call.importer.ResultShapes(call.op);
+  if (shapes.size() != call.operands.size()) {
+    return call.Fail("it has ", call.operands.size(), " operands and ", shapes.size(), " results");
+  }
+  for (size_t i = 0; i < shapes.size() && !call.failed(); ++i) {
+    call.importer.BindResult(call.op.getResult(static_cast<unsigned>(i)),
+                             AddExchange(call, call.operands[i], shapes[i]));
+  }
 }
 
 void ImportAsyncDone(ImportedOp& call) { call.Bind(call.operands[0]); }
