@@ -229,6 +229,21 @@ TEST(StableHloReads, ExchangesOfSeveralArrays) {
   EXPECT_EQ(lines[0].substr(8), lines[1].substr(8));
 }
 
+// Elements have the type that the region takes, which may be wider.
+TEST(StableHloReads, ReductionsThatPromote) {
+  EXPECT_THAT(LinesOfReads(R"(
+func.func @main(%a: tensor<4x3xi8>, %z: tensor<i8>) -> tensor<3xi32> {
+  %r = "stablehlo.reduce"(%a, %z) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+    %s = stablehlo.add %x, %y : tensor<i32>
+    stablehlo.return %s : tensor<i32>
+  }) : (tensor<4x3xi8>, tensor<i8>) -> tensor<3xi32>
+  return %r : tensor<3xi32>
+})"),
+              ElementsAre("0 <- 0: (d0)[s0] -> (s0, d0), domain: d0 in [0, 2], s0 in [0, 3]",
+                          "0 <- 1: (d0) -> (), domain: d0 in [0, 2]"));
+}
+
 // A running sum: an element reads those up to its own place, and the initial value.
 TEST(StableHloReads, Scans) {
   const std::string body = R"(^bb0(%x: tensor<2xf32>, %c: tensor<2xf32>):

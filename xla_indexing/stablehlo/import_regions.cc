@@ -60,6 +60,29 @@ Shape WithCaptured(ImportedOp& call) {
   return OneOrTuple(std::move(shapes));
 }
 
+// Whether a type is another one with more bits.
+bool IsWider(ElementType type, ElementType than) {
+  return BitWidth(type) > BitWidth(than) && IsSignedIntegral(type) == IsSignedIntegral(than) &&
+         IsUnsignedIntegral(type) == IsUnsignedIntegral(than) &&
+         IsComplex(type) == IsComplex(than) && !IsPred(than);
+}
+
+// Converts an operand to the element type of the region's argument, where that has more bits.
+void Promote(ImportedOp& call, size_t argument, size_t operand) {
+  mlir::Region& region = call.op.getRegion(0);
+  if (argument >= region.getNumArguments()) return;
+  const HloInstruction*& value = call.operands[operand];
+  const Shape taken =
+      call.importer.ShapeOf(call.op, region.getArgument(static_cast<unsigned>(argument)).getType());
+  Shape shape = value->shape();
+  if (!taken.IsArray() || !shape.IsArray() ||
+      !IsWider(taken.element_type(), shape.element_type())) {
+    return;
+  }
+  shape.SetElementType(taken.element_type());
+  value = call.AddStep(HloOpcode::kConvert, {value}, shape);
+}
+
 }  // namespace
 
 // reduce, reduce_window, scatter, sort, map. What the region captures is one more array of each
@@ -75,6 +98,9 @@ void ImportOfElements(ImportedOp& call) {
     if (count != 2 * arrays + indices) {
       return call.Fail(indices == 1 ? "updates are" : "an initial value is",
                        " expected for each of the arrays");
+    }
+    for (size_t i = 0; i < count; ++i) {
+      if (i < arrays || i >= arrays + indices) Promote(call, i % (arrays + indices), i);
     }
     call.AddCaptured(count, indices == 1 ? call.operands[arrays + 1]->shape()
                                          : Shape::Scalar(ElementType::kPred));
