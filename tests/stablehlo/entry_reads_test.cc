@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/hlo/model/equality.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/text/parser.h"
 #include "xla_indexing/ops/answers/indexing_entry.h"
@@ -29,7 +30,9 @@ std::vector<std::string> LinesOfReads(absl::string_view text) {
   const auto module = ReadAndVerifyStableHlo(text, "m.mlir");
   if (!module.ok()) return {std::string(module.status().message())};
   const auto again = ParseAndVerifyModule((*module)->ToString());
-  EXPECT_TRUE(again.ok()) << again.status();
+  if (!again.ok()) return {std::string(again.status().message())};
+  std::string difference;
+  EXPECT_TRUE(ModulesEqual(**module, **again, &difference)) << difference;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   HloIndexer indexer(&context);
   const auto reads =

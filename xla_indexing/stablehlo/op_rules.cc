@@ -421,10 +421,10 @@ void ImportUnknown(ImportedOp& call) {
     call.AddCaptured(call.operands.size(), Shape::Scalar(ElementType::kPred));
   if (call.failed()) return;
   HloInstruction* made = call.AddMain(HloOpcode::kUnknown, call.operands, call.shape);
-  call.SetAttributes(made);
   std::string name = HloNameOf(call.op.getName().getStringRef().str());
   if (OpcodeFromName(name).has_value()) name.insert(0, "mlir.");
   made->SetAttribute(AttributeKey::kUnknownOpcode, absl::string_view(name));
+  call.SetAttributes(made);
   call.Bind(made);
 }
 
