@@ -50,7 +50,7 @@ struct OpRule {
          absl::string_view attributes = "", void (*import)(ImportedOp&) = nullptr,
          RegionForm form = RegionForm::kNone);
 
-  std::string name;  // Without the dialect's.
+  std::string name;  // Without the dialect's, if that is StableHLO's, CHLO's or MHLO's.
   HloOpcode opcode;
   int least_operands;
   // `dimensions=permutation is_stable? k`: HLO's names, optional ones with a `?`, and after `=`

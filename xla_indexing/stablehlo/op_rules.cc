@@ -119,6 +119,7 @@ void SetLists(ImportedOp& call, Key key, const char* const (&names)[3], HloInstr
                      " in ", names[1], " and ", lists[2].size(), " in ", names[2]);
   }
   std::vector<Of> of;
+  of.reserve(lists[0].size());
   for (size_t i = 0; i < lists[0].size(); ++i) {
     of.push_back({lists[0][i], lists[1][i], lists[2][i]});
   }
@@ -430,7 +431,7 @@ void ImportUnknown(ImportedOp& call) {
 
 // The name, the opcode, the least number of operands, the attributes; then the function of those
 // that need more, and what becomes of the regions. There is a region for each attribute that is a
-// computation.
+// computation. A name without a dialect's is one of StableHLO, CHLO and MHLO.
 std::vector<OpRule> OpTable() {
   using Op = HloOpcode;
   using Form = RegionForm;
@@ -450,7 +451,7 @@ std::vector<OpRule> OpTable() {
       {"broadcast", Op::kBroadcast, 1, "", ImportBroadcast},
       {"broadcast_compare", Op::kCompare, 2, "direction=comparison_direction", ImportBroadcasting},
       {"broadcast_in_dim", Op::kBroadcast, 1, "", ImportBroadcast},
-      {"call", Op::kCall, 0, "", ImportCall},
+      {"func.call", Op::kCall, 0, "", ImportCall},
       {"case", Op::kConditional, 1, "branch_computations", ImportConditional, Form::kBranches},
       {"cholesky", Op::kCholesky, 1, "lower"},
       {"collective_broadcast", Op::kCollectiveBroadcast, 1, kDevices},
@@ -482,9 +483,9 @@ std::vector<OpRule> OpTable() {
        Form::kBranches},
       {"infeed", Op::kInfeed, 1, "", ImportInfeed},
       {"iota", Op::kIota, 0, "iota_dimension"},
-      {"manual_computation", Op::kCall, 0, "to_apply", ImportManualComputation, Form::kPlain},
+      {"sdy.manual_computation", Op::kCall, 0, "to_apply", ImportManualComputation, Form::kPlain},
       {"map", Op::kMap, 1, "dimensions to_apply", ImportOfElements, Form::kMap},
-      {"named_computation", Op::kCall, 0, "to_apply", {}, Form::kPlain},
+      {"sdy.named_computation", Op::kCall, 0, "to_apply", {}, Form::kPlain},
       {"optimization_barrier", Op::kOptBarrier, 0, "", ImportBarrier},
       {"outfeed", Op::kOutfeed, 1, "", ImportOutfeed},
       {"pad", Op::kPad, 2, "padding"},
@@ -504,7 +505,7 @@ std::vector<OpRule> OpTable() {
       {"reduce_window", Op::kReduceWindow, 2, "window to_apply", ImportOfElements, Form::kReducer},
       {"replica_id", Op::kReplicaId},
       {"reshape", Op::kReshape, 1},
-      {"reshard", Op::kCustomCall, 1, "", ImportShardingConstraint},
+      {"sdy.reshard", Op::kCustomCall, 1, "", ImportShardingConstraint},
       {"reverse", Op::kReverse, 1, "dimensions"},
       {"rng", Op::kRng, 2, "distribution=rng_distribution", ImportRng},
       {"rng_bit_generator", Op::kRngBitGenerator, 1, "algorithm=rng_algorithm"},
@@ -514,7 +515,7 @@ std::vector<OpRule> OpTable() {
       {"select_and_scatter", Op::kSelectAndScatter, 3, "window select scatter", {}, Form::kPlain},
       {"send", Op::kSend, 1, kTransfer, ImportSend},
       {"set_dimension_size", Op::kSetDimensionSize, 2, "dimensions=dimension"},
-      {"sharding_constraint", Op::kCustomCall, 1, "", ImportShardingConstraint},
+      {"sdy.sharding_constraint", Op::kCustomCall, 1, "", ImportShardingConstraint},
       {"slice", Op::kSlice, 1, "slice"},
       {"sort", Op::kSort, 1, "is_stable? dimensions=dimension to_apply", ImportOfElements,
        Form::kSort},
@@ -531,12 +532,21 @@ std::vector<OpRule> OpTable() {
   };
 }
 
-const absl::flat_hash_map<std::string, OpRule>& RulesByName() {
+// The rule for an operation of that name; null if there is none.
+const OpRule* FindRule(absl::string_view name) {
   static const auto* const kByName = [] {
-    auto* rules = new absl::flat_hash_map<std::string, OpRule>();
-    const auto add = [&](const OpRule& rule) { rules->emplace(rule.name, rule); };
+    auto* rules = new absl::flat_hash_map<std::string, const OpRule*>();
+    const auto add = [&](const OpRule& rule) {
+      const auto* const kept = new OpRule(rule);
+      if (absl::StrContains(rule.name, '.')) {
+        rules->emplace(rule.name, kept);
+        return;
+      }
+      for (const char* dialect : {"stablehlo.", "chlo.", "mhlo."}) {
+        rules->emplace(dialect + rule.name, kept);
+      }
+    };
     for (const OpRule& rule : OpTable()) add(rule);
-    add({"", HloOpcode::kUnknown, 0, "", ImportUnknown});
     // The functions of each element that are opcodes have the name that HLO has for them, with
     // other hyphens. Those of the table stay.
     for (int i = 0; i < kOpcodeCount; ++i) {
@@ -558,7 +568,8 @@ const absl::flat_hash_map<std::string, OpRule>& RulesByName() {
     }
     return rules;
   }();
-  return *kByName;
+  const auto found = kByName->find(name);
+  return found == kByName->end() ? nullptr : found->second;
 }
 
 // The rule for the operation that a custom call stands for: one of HLO that StableHLO does not have, as
@@ -566,39 +577,37 @@ const absl::flat_hash_map<std::string, OpRule>& RulesByName() {
 const OpRule* RuleOfTarget(mlir::Operation& op) {
   auto target = op.getAttrOfType<mlir::StringAttr>("call_target_name");
   if (!target || op.getNumRegions() > 0) return nullptr;
-  llvm::StringRef name = target.getValue();
-  if (!name.consume_front("mhlo.") && name != "ragged_all_to_all") return nullptr;
-  const auto found = RulesByName().find(absl::string_view(name.data(), name.size()));
-  const bool is_plain = found != RulesByName().end() && found->second.regions == 0 &&
-                        found->second.import == ImportPlain;
-  return is_plain ? &found->second : nullptr;
+  const std::string name = target.str();
+  const OpRule* meant = absl::StartsWith(name, "mhlo.") ? FindRule(name)
+                        : name == "ragged_all_to_all"   ? FindRule("mhlo." + name)
+                                                        : nullptr;
+  return meant != nullptr && meant->regions == 0 && meant->import == ImportPlain ? meant : nullptr;
 }
 
-// The rule for an operation, that without a name if it is not known.
+// The rule for an operation that is not known.
+const OpRule& UnknownRule() {
+  static const auto* const kUnknown = new OpRule("", HloOpcode::kUnknown, 0, "", ImportUnknown);
+  return *kUnknown;
+}
+
 const OpRule& OpRuleOf(mlir::Operation& op) {
-  const llvm::StringRef dialect = op.getName().getDialectNamespace();
-  const llvm::StringRef name = op.getName().stripDialect();
-  // The other operations of Shardy are on values of all devices, unlike those of StableHLO that have
-  // the same names.
-  const bool is_known =
-      dialect == "sdy"
-          ? name == "manual_computation" || name == "named_computation" ||
-                name == "sharding_constraint" || name == "reshard"
-          : dialect == "stablehlo" || dialect == "chlo" || dialect == "mhlo" || dialect == "func";
-  const auto found = RulesByName().find(absl::string_view(name.data(), name.size()));
-  if (!is_known || found == RulesByName().end()) return OpRuleNamed("");
-  if (name == "custom_call") {
-    if (const OpRule* meant = RuleOfTarget(op)) return *meant;
+  const llvm::StringRef name = op.getName().getStringRef();
+  const OpRule* rule = FindRule(absl::string_view(name.data(), name.size()));
+  if (rule == nullptr) return UnknownRule();
+  if (rule->import == ImportCustomCall) {
+    const OpRule* meant = RuleOfTarget(op);
+    return meant == nullptr ? *rule : *meant;
   }
   const bool is_function =
       op.getNumResults() == 1 && op.getNumOperands() > 0 && op.getNumRegions() == 0;
-  const OpRule& rule = found->second;
-  return rule.form == RegionForm::kFunction && !is_function ? OpRuleNamed("") : rule;
+  return rule->form == RegionForm::kFunction && !is_function ? UnknownRule() : *rule;
 }
 
 }  // namespace
 
-const OpRule& OpRuleNamed(absl::string_view name) { return RulesByName().at(name); }
+const OpRule& OpRuleNamed(absl::string_view name) {
+  return *FindRule(absl::StrCat("stablehlo.", name));
+}
 
 RegionForm FormOf(mlir::Operation& op) { return OpRuleOf(op).form; }
 
