@@ -394,6 +394,7 @@ void ModuleImporter::AddParameters(mlir::Operation& op, mlir::Region& region, Re
   HloInstruction* state = nullptr;
   if (form == RegionForm::kWhile || form == RegionForm::kBranches) {
     std::vector<Shape> shapes;
+    shapes.reserve(parameters.size());
     for (const auto& [type, value] : parameters) shapes.push_back(ShapeOf(op, type));
     state = scope_->computation->AddParameter(0, "state", Shape::Tuple(std::move(shapes)));
     state->SetSourceOffset(OffsetOf(op));

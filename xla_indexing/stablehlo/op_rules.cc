@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -535,9 +536,9 @@ std::vector<OpRule> OpTable() {
 // The rule for an operation of that name; null if there is none.
 const OpRule* FindRule(absl::string_view name) {
   static const auto* const kByName = [] {
-    auto* rules = new absl::flat_hash_map<std::string, const OpRule*>();
+    auto* rules = new absl::flat_hash_map<std::string, std::shared_ptr<const OpRule>>();
     const auto add = [&](const OpRule& rule) {
-      const auto* const kept = new OpRule(rule);
+      const auto kept = std::make_shared<const OpRule>(rule);
       if (absl::StrContains(rule.name, '.')) {
         rules->emplace(rule.name, kept);
         return;
@@ -569,7 +570,7 @@ const OpRule* FindRule(absl::string_view name) {
     return rules;
   }();
   const auto found = kByName->find(name);
-  return found == kByName->end() ? nullptr : found->second;
+  return found == kByName->end() ? nullptr : found->second.get();
 }
 
 // The rule for the operation that a custom call stands for: one of HLO that StableHLO does not have, as
