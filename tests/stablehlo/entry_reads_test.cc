@@ -155,6 +155,29 @@ func.func @main(%a: tensor<4xf32>, %k: tensor<f32>) -> tensor<4xf32> {
   return %r : tensor<4xf32>
 })"),
               ElementsAre("0 <- 0: unknown (not exact)", "0 <- 1: unknown (not exact)"));
+  // In a region of the region, or in a function.
+  for (
+      const absl::string_view inner :
+      {R"("stablehlo.collective_permute"(%x) <{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>)",
+       R"("func.call"(%x) <{callee = @f}> : (tensor<4xf32>) -> tensor<4xf32>)"}) {
+    EXPECT_THAT(LinesOfReads(absl::StrCat(R"(
+func.func @main(%a: tensor<4xf32>, %k: tensor<4xf32>) -> tensor<4xf32> {
+  %f = "stablehlo.async_start"(%a) ({
+  ^bb0(%x: tensor<4xf32>):
+    %y = )",
+                                          inner, R"(
+    %z = stablehlo.add %y, %k : tensor<4xf32>
+    stablehlo.return %z : tensor<4xf32>
+  }) : (tensor<4xf32>) -> !stablehlo.future<tensor<4xf32>>
+  %0 = "stablehlo.async_done"(%f) : (!stablehlo.future<tensor<4xf32>>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+})")),
+                ElementsAre("0 <- 0: unknown (not exact)", "0 <- 1: unknown (not exact)"))
+        << inner;
+  }
 }
 
 // Operations without operands or types end where the next one, or their location, begins.

@@ -21,6 +21,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"
@@ -416,6 +417,20 @@ constexpr char kScatter[] =
 constexpr char kTransfer[] = "channel_id=channel_handle.handle is_host_transfer?";
 constexpr char kTriangularSolve[] = "left_side lower unit_diagonal transpose_a";
 
+// Whether an operation in the regions of this one, or a function that it calls, may read other
+// devices.
+bool MayReadOtherDevicesInside(mlir::Operation& op) {
+  constexpr llvm::StringLiteral kSigns[] = {"callee",         "called_computations",
+                                            "channel_handle", "decomposition",
+                                            "replica_groups", "source_target_pairs"};
+  const auto look = [&](mlir::Operation* inner) {
+    const auto has = [&](llvm::StringRef name) { return inner->hasAttr(name); };
+    if (inner != &op && llvm::any_of(kSigns, has)) return mlir::WalkResult::interrupt();
+    return mlir::WalkResult::advance();
+  };
+  return op.walk(look).wasInterrupted();
+}
+
 // An operation that is not known, or whose regions HLO has no place for: all that it may read is its
 // operands, and what its regions use.
 void ImportUnknown(ImportedOp& call) {
@@ -427,6 +442,9 @@ void ImportUnknown(ImportedOp& call) {
   if (OpcodeFromName(name).has_value()) name.insert(0, "mlir.");
   made->SetAttribute(AttributeKey::kUnknownOpcode, absl::string_view(name));
   call.SetAttributes(made);
+  if (MayReadOtherDevicesInside(call.op)) {
+    made->SetAttribute(AttributeKey::kReplicaGroups, absl::string_view("{}"));
+  }
   call.Bind(made);
 }
 
