@@ -155,6 +155,22 @@ func.func @main(%a: tensor<4xf32>, %k: tensor<f32>) -> tensor<4xf32> {
   return %r : tensor<4xf32>
 })"),
               ElementsAre("0 <- 0: unknown (not exact)", "0 <- 1: unknown (not exact)"));
+  // Whatever its groups are; HLO text has none like these.
+  EXPECT_THAT(LinesOfReads(R"(
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %r = "x.y"(%a) {replica_groups = dense<0> : tensor<1x2xi64>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+})"),
+              ElementsAre("0 <- 0: unknown (not exact)"));
+  EXPECT_THAT(LinesOfReads(R"(
+func.func @main(%a: tensor<4xf32>, %k: tensor<f32>) -> tensor<4xf32> {
+  %r = "stablehlo.all_reduce"(%a) <{replica_groups = dense<0> : tensor<1x2xi64>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    stablehlo.return %k : tensor<f32>
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+})"),
+              ElementsAre("0 <- 0: unknown (not exact)", "0 <- 1: unknown (not exact)"));
   // In a region of the region, or in a function.
   for (
       const absl::string_view inner :

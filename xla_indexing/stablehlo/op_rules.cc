@@ -417,16 +417,15 @@ constexpr char kScatter[] =
 constexpr char kTransfer[] = "channel_id=channel_handle.handle is_host_transfer?";
 constexpr char kTriangularSolve[] = "left_side lower unit_diagonal transpose_a";
 
-// Whether an operation in the regions of this one, or a function that it calls, may read other
-// devices.
-bool MayReadOtherDevicesInside(mlir::Operation& op) {
+// Whether an operation that is not known, one in its regions, or a function that these call, may read
+// other devices.
+bool MayReadOtherDevices(mlir::Operation& op) {
   constexpr llvm::StringLiteral kSigns[] = {"callee",         "called_computations",
                                             "channel_handle", "decomposition",
                                             "replica_groups", "source_target_pairs"};
   const auto look = [&](mlir::Operation* inner) {
     const auto has = [&](llvm::StringRef name) { return inner->hasAttr(name); };
-    if (inner != &op && llvm::any_of(kSigns, has)) return mlir::WalkResult::interrupt();
-    return mlir::WalkResult::advance();
+    return llvm::any_of(kSigns, has) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
   };
   return op.walk(look).wasInterrupted();
 }
@@ -441,8 +440,7 @@ void ImportUnknown(ImportedOp& call) {
   std::string name = HloNameOf(call.op.getName().getStringRef().str());
   if (OpcodeFromName(name).has_value()) name.insert(0, "mlir.");
   made->SetAttribute(AttributeKey::kUnknownOpcode, absl::string_view(name));
-  call.SetAttributes(made);
-  if (MayReadOtherDevicesInside(call.op)) {
+  if (MayReadOtherDevices(call.op)) {
     made->SetAttribute(AttributeKey::kReplicaGroups, absl::string_view("{}"));
   }
   call.Bind(made);
