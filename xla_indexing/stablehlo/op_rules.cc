@@ -216,14 +216,9 @@ void SetAttribute(ImportedOp& call, const OpAttributeRule& of, HloInstruction* m
       return made->SetAttribute(of.key, &numbers);
     }
     case AttributeKind::kComputation:
-    case AttributeKind::kComputations: {
-      const auto& computations = call.importer.RegionsOf(call.op).computations;
-      if (computations.empty()) return;
-      if (KindOf(of.key) == AttributeKind::kComputations) {
-        return made->SetAttribute(of.key, computations);
-      }
-      return made->SetAttribute(of.key, computations[of.region]);
-    }
+      return made->SetAttribute(of.key, call.Region(of.region));
+    case AttributeKind::kComputations:
+      return made->SetAttribute(of.key, call.importer.RegionsOf(call.op).computations);
     default: {
       const std::string text = TextOf(call, of);
       if (!text.empty()) made->SetTextAttribute(of.name, text);
