@@ -23,7 +23,7 @@ absl::StatusOr<InstructionIndexing> ComputeIndexing(const HloInstruction& instru
   if (!entries.ok()) return entries;
   if (options.dependence != Dependence::kReads) {
     ValueOrigins own(options.dependence);
-    RestrictToDependence(instruction, direction,
+    RestrictToDependence(instruction, direction, options.scatter_bounds,
                          options.origins != nullptr ? *options.origins : own, context, &*entries);
   }
   if (!options.fold_runtime_variables) return entries;

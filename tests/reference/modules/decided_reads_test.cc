@@ -374,13 +374,14 @@ absl::StatusOr<Relation> WithoutDecided(const Relation& truth, const Relation& d
 }
 
 absl::Status CheckProgram(const std::string& text, uint64_t seed, mlir::MLIRContext* context,
-                          Counts* counts) {
+                          Counts* counts, ScatterBounds bounds = ScatterBounds::kWindow) {
   const auto module = ParseAndVerifyModule(text);
   if (!module.ok()) return module.status();
   const HloComputation& entry = *(*module)->entry_computation();
   const std::vector<xla_indexing::reference::Value> arguments = RandomArguments(entry, seed);
   ExecutionOptions decides;
   decides.decides = true;
+  decides.drops_whole_windows = bounds == ScatterBounds::kWindow;
   const absl::StatusOr<Execution> execution = Execute(entry, Pointers(arguments), seed, decides);
   if (!execution.ok()) return execution.status();
   absl::StatusOr<Dependence> truth =
@@ -399,6 +400,7 @@ absl::Status CheckProgram(const std::string& text, uint64_t seed, mlir::MLIRCont
   }
   FusionOptions options;
   options.indexing.dependence = xla_indexing::Dependence::kValues;
+  options.indexing.scatter_bounds = bounds;
   for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
     auto entries = Entries(entry, direction, context, options);
     if (!entries.ok()) return entries.status();
@@ -624,6 +626,65 @@ TEST(BlockedMasksTest, AgreeWithTheReferenceAndAreExact) {
               ASSERT_TRUE(status.ok()) << status << "\n" << text;
               EXPECT_EQ(counts.exact, counts.entries) << text;
             }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Index vectors of a scatter of which one component is a number of the program, the other one data: of three
+// windows of `height` x `width` in an array of 3 x 4.
+struct HalfKnownIndices {
+  int64_t height;
+  int64_t width;
+  bool known_is_first;
+  bool is_of_columns;  // the component that is known
+  const char* known;
+  const char* combiner;
+};
+
+std::string HalfKnownIndicesText(const HalfKnownIndices& indices) {
+  const bool is_in_order = indices.known_is_first != indices.is_of_columns;
+  return absl::StrReplaceAll(R"(HloModule half_known
+sum { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }
+last { a = s32[] parameter(0) ROOT b = s32[] parameter(1) }
+ENTRY e {
+  x = s32[3,4] parameter(0)
+  data = s32[3,1] parameter(1)
+  updates = s32[3,H,W] parameter(2)
+  known = s32[3,1] constant(KNOWN)
+  indices = s32[3,2] concatenate(PARTS), dimensions={1}
+  ROOT r = s32[3,4] scatter(x, indices, updates), update_window_dims={1,2}, inserted_window_dims={},
+    scatter_dims_to_operand_dims={DIMS}, index_vector_dim=1, to_apply=COMBINER
+})",
+                             {{"H,", absl::StrCat(indices.height, ",")},
+                              {"W]", absl::StrCat(indices.width, "]")},
+                              {"KNOWN", indices.known},
+                              {"PARTS", indices.known_is_first ? "known, data" : "data, known"},
+                              {"DIMS", is_in_order ? "0,1" : "1,0"},
+                              {"COMBINER", indices.combiner}});
+}
+
+// What is known of an index vector decides where the rest of it matters.
+TEST(HalfKnownIndicesTest, AgreeWithTheReferenceAndAreExact) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  CasesInTurn cases;
+  for (const int64_t height : {1, 2}) {
+    for (const int64_t width : {1, 3}) {
+      for (int form = 0; form < 8; ++form) {
+        for (const char* const known : {"{{0},{1},{2}}", "{{-1},{1},{3}}", "{{2},{2},{0}}"}) {
+          for (const ScatterBounds bounds : {ScatterBounds::kWindow, ScatterBounds::kElement}) {
+            if (!cases.IsNextTried()) continue;
+            const std::string text = HalfKnownIndicesText({height, width, (form & 1) != 0,
+                                                           (form & 2) != 0, known,
+                                                           (form & 4) != 0 ? "sum" : "last"});
+            Counts counts;
+            const absl::Status status = CheckProgram(text, /*seed=*/0, &context, &counts, bounds);
+            ASSERT_TRUE(status.ok()) << status << "\n" << text;
+            // Which elements of x are overwritten, in both directions, depends on data.
+            const int64_t of_x = (form & 4) != 0 ? 0 : 2;
+            EXPECT_GE(counts.exact, counts.entries - of_x) << text;
           }
         }
       }

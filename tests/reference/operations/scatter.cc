@@ -6,7 +6,7 @@
 // Which elements of the indices decide that is found by changing them: a result depends on an
 // element of an index vector if, for some values of the vector's other elements, there are two
 // values of this one with which the vector's window puts something else there (or nothing). What
-// the values are when the program runs does not count.
+// the values are when the program runs does not count, but for those that are fixed.
 
 #include <cstddef>
 #include <cstdint>
@@ -71,12 +71,16 @@ class Placement {
   // By position in the results, the sources of the elements of the indices that it depends on.
   std::vector<SourceSet> SourcesOfPlaces() const {
     std::vector<SourceSet> sources(operand_.elements().size());
-    std::map<Index, std::vector<std::set<int64_t>>> known;  // By coordinates in the batching dims.
+    // By coordinates in the batching dims, and the components that are fixed.
+    std::map<std::pair<Index, std::vector<std::optional<Integer>>>, std::vector<std::set<int64_t>>>
+        known;
     ForEachIndex(batch_sizes_, [&](const Index& batch) {
       const Index indices = WithVectorCoordinate(batch, 0);
       Index batching;
       for (const int64_t d : numbers_.scatter_indices_batching_dims) batching.push_back(indices[d]);
-      const auto [decided, is_new] = known.try_emplace(batching);
+      std::vector<std::optional<Integer>> fixed;
+      for (size_t j = 0; j < VectorSize(); ++j) fixed.push_back(FixedAt(batch, j));
+      const auto [decided, is_new] = known.try_emplace({batching, fixed});
       if (is_new) decided->second = PlacesDecidedBy(batch);
       for (size_t j = 0; j < VectorSize(); ++j) {
         for (const int64_t place : decided->second[j]) {
@@ -101,6 +105,11 @@ class Placement {
   }
   const Element& ElementAt(const Index& batch, size_t j) const {
     return indices_.at(WithVectorCoordinate(batch, j));
+  }
+
+  std::optional<Integer> FixedAt(const Index& batch, size_t j) const {
+    const Element& element = ElementAt(batch, j);
+    return element.is_fixed && !element.is_scalar ? element.value : std::nullopt;
   }
 
   // Where an element of the window of a batch index goes, whose index vector has these values.
@@ -146,7 +155,8 @@ class Placement {
     std::vector<std::vector<Integer>> values;
     Index counts;
     for (size_t j = 0; j < VectorSize(); ++j) {
-      values.push_back(ValuesOfComponent(j));
+      const std::optional<Integer> fixed = FixedAt(batch, j);
+      values.push_back(fixed ? std::vector<Integer>{*fixed} : ValuesOfComponent(j));
       counts.push_back(static_cast<int64_t>(values.back().size()));
     }
     // For each vector of values, the position in the window of each element, or -1.

@@ -398,7 +398,8 @@ bool CalledComputations::MayDecideReads(const HloInstruction& instruction) {
   if (const auto known = are_reads_decided_.find(&instruction); known != are_reads_decided_.end()) {
     return known->second;
   }
-  const bool are_decided = AreReadsDecided(instruction, *origins_, context_);
+  const bool are_decided =
+      AreReadsDecided(instruction, options_.indexing.scatter_bounds, *origins_, context_);
   if (!QuestionBudget::IsSpent()) are_reads_decided_.emplace(&instruction, are_decided);
   return are_decided;
 }

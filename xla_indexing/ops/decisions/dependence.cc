@@ -255,9 +255,14 @@ class DecidedMap {
 
 class ReadsOfInstruction {
  public:
-  ReadsOfInstruction(const HloInstruction& instruction, Direction direction, ValueOrigins& origins,
+  ReadsOfInstruction(const HloInstruction& instruction, Direction direction,
+                     ScatterBounds scatter_bounds, ValueOrigins& origins,
                      mlir::MLIRContext* context)
-      : instruction_(instruction), direction_(direction), origins_(origins), context_(context) {}
+      : instruction_(instruction),
+        direction_(direction),
+        drops_whole_windows_(scatter_bounds == ScatterBounds::kWindow),
+        origins_(origins),
+        context_(context) {}
 
   // The parts of a map of an operand that its value depends on.
   OperandIndexingSet Restricted(const OperandIndexing& indexing, int64_t operand) {
@@ -296,7 +301,8 @@ class ReadsOfInstruction {
       case HloOpcode::kDot:
         return CasesOfDot(operand, result, read, decided);
       case HloOpcode::kScatter:
-        return CasesOfScatter(operand, result, decided);
+        return operand == 1 ? CasesOfIndices(result, read, decided)
+                            : CasesOfScatter(operand, result, decided);
       case HloOpcode::kConvolution:
         return CasesOfConvolution(operand, result, read, decided);
       default:
@@ -359,6 +365,60 @@ class ReadsOfInstruction {
     if (are_all) decided.SetExact();
     return CasesWhereNot(*std::move(values),
                          [](const ValueCase& value) { return ConstantIn(value.value) == 1; });
+  }
+
+  // Where the window of an index vector may go, of which some components are known.
+  std::optional<ReadCases> CasesOfIndices(const Exprs& result, const Exprs& read,
+                                          DecidedMap& decided) const {
+    const ScatterDimensionNumbers numbers = instruction_.scatter_dimension_numbers();
+    const HloInstruction& indices = *instruction_.operand(1);
+    const auto vector_dim = static_cast<size_t>(numbers.index_vector_dim);
+    if (vector_dim >= read.size() || !origins_.IsOfData(indices)) return std::nullopt;
+    const Shape& array = instruction_.shape();
+    ElementEvaluator& evaluator = decided.evaluator();
+    ReadCases cases = {{}};
+    bool is_restricted = false;
+    for (const auto [component, dim] : llvm::enumerate(numbers.scatter_dims_to_operand_dims)) {
+      Exprs element = read;
+      element[vector_dim] = Constant(static_cast<int64_t>(component), context_);
+      const int64_t size = ScatterWindowSize(dim);
+      ReadCases next;
+      for (const ValueCase& value : evaluator.Evaluate(&indices, 0, element)) {
+        const bool is_known = value.value && !evaluator.HasUnknown(value.value);
+        is_restricted = is_restricted || is_known;
+        for (const ReadCase& before : cases) {
+          Constraints when = before.when;
+          llvm::append_range(when, value.when);
+          if (is_known) {
+            when.push_back({Sub(result[static_cast<size_t>(dim)], value.value),
+                            Interval::OfSize(size)});
+            if (drops_whole_windows_) {
+              when.push_back({value.value, Interval::Closed(0, array.dimension(dim) - size)});
+            }
+          }
+          next.push_back({std::move(when)});
+        }
+      }
+      if (next.size() > kMaxValueCases) {
+        evaluator.SetMissed(indices);
+        return std::nullopt;
+      }
+      cases = std::move(next);
+    }
+    return is_restricted ? std::optional(std::move(cases)) : std::nullopt;
+  }
+
+  // The size of a window of a scatter along a dimension of its array.
+  int64_t ScatterWindowSize(int64_t dim) const {
+    const ScatterDimensionNumbers numbers = instruction_.scatter_dimension_numbers();
+    const auto is_left_out = [&](int64_t k) {
+      return absl::c_linear_search(numbers.inserted_window_dims, k) ||
+             absl::c_linear_search(numbers.input_batching_dims, k);
+    };
+    if (is_left_out(dim)) return 1;
+    size_t window_dim = 0;
+    for (int64_t k = 0; k < dim; ++k) window_dim += is_left_out(k) ? 0 : 1;
+    return instruction_.operand(2)->shape().dimension(numbers.update_window_dims[window_dim]);
   }
 
   // Where the other factor of an element of the input, or of the kernel, is not 0.
@@ -448,6 +508,7 @@ class ReadsOfInstruction {
 
   const HloInstruction& instruction_;
   Direction direction_;
+  bool drops_whole_windows_;
   ValueOrigins& origins_;
   mlir::MLIRContext* context_;
 };
@@ -513,8 +574,8 @@ OperandIndexing WithLabelOfMissed(OperandIndexing indexing, ValueOrigins& origin
 }  // namespace
 
 bool RestrictToDependence(const HloInstruction& instruction, Direction direction,
-                          ValueOrigins& origins, mlir::MLIRContext* context,
-                          InstructionIndexing* entries) {
+                          ScatterBounds scatter_bounds, ValueOrigins& origins,
+                          mlir::MLIRContext* context, InstructionIndexing* entries) {
   if (origins.MayHideDecision(instruction)) {
     for (IndexingEntry& entry : *entries) {
       OperandIndexingSet weakened;
@@ -527,7 +588,7 @@ bool RestrictToDependence(const HloInstruction& instruction, Direction direction
     return true;
   }
   if (!origins.MayDecideReads(instruction)) return false;
-  ReadsOfInstruction reads(instruction, direction, origins, context);
+  ReadsOfInstruction reads(instruction, direction, scatter_bounds, origins, context);
   bool is_restricted = false;
   for (IndexingEntry& entry : *entries) {
     OperandIndexingSet restricted;
@@ -541,13 +602,13 @@ bool RestrictToDependence(const HloInstruction& instruction, Direction direction
   return is_restricted;
 }
 
-bool AreReadsDecided(const HloInstruction& instruction, ValueOrigins& origins,
-                     mlir::MLIRContext* context) {
+bool AreReadsDecided(const HloInstruction& instruction, ScatterBounds scatter_bounds,
+                     ValueOrigins& origins, mlir::MLIRContext* context) {
   if (!origins.MayDecideReads(instruction)) return false;
   absl::StatusOr<InstructionIndexing> entries =
       OperationMaps(instruction, Direction::kOutputToInput, context, IndexingOptions());
-  return !entries.ok() ||
-         RestrictToDependence(instruction, Direction::kOutputToInput, origins, context, &*entries);
+  return !entries.ok() || RestrictToDependence(instruction, Direction::kOutputToInput,
+                                               scatter_bounds, origins, context, &*entries);
 }
 
 void DecidePredicates(ValueOrigins& origins, OperandIndexingSet* set) {

@@ -5,7 +5,8 @@
 //                  differ
 //   dot, multiply  a factor is read where the other one is not 0 for certain
 //   convolution    the input is read where the kernel is not 0 for certain
-//   scatter        an element is read where no update takes its place
+//   scatter        an element is read where no update takes its place, and an index vector where its window may
+//                  go, as far as its components are known
 //   elementwise    an operand is read where the result cannot be told without it
 //                  (ops/values/cases/sure_values.h)
 //
@@ -29,12 +30,12 @@ namespace xla_indexing::internal {
 
 // Restricts the entries of an instruction to what its value depends on; false if they stay as they are.
 bool RestrictToDependence(const HloInstruction& instruction, Direction direction,
-                          ValueOrigins& origins, mlir::MLIRContext* context,
-                          InstructionIndexing* entries);
+                          ScatterBounds scatter_bounds, ValueOrigins& origins,
+                          mlir::MLIRContext* context, InstructionIndexing* entries);
 
 // Whether values decide what an instruction reads, or were not found although they may.
-bool AreReadsDecided(const HloInstruction& instruction, ValueOrigins& origins,
-                     mlir::MLIRContext* context);
+bool AreReadsDecided(const HloInstruction& instruction, ScatterBounds scatter_bounds,
+                     ValueOrigins& origins, mlir::MLIRContext* context);
 
 // Whether there are predicates, of selects or of factors, that callers may decide.
 bool HasPredicate(const OperandIndexingSet& set);
