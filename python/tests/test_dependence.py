@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.experimental.ode import odeint
 from perturbation import perturb
 from programs import PROGRAMS, Program, attention, layer_norm, normal
 
@@ -138,6 +139,28 @@ def test_planted_leaks_are_found(leak: Callable[..., Any], model: Callable[..., 
         assert caught.value.path
         assert "path: " in str(caught.value)
     xi.assert_independent(f, X)
+
+
+def until_small(row: Any) -> Any:
+    """Rows of a batch stop after different numbers of iterations."""
+    return lax.while_loop(lambda y: jnp.abs(y).sum() > 1, lambda y: y * 0.5, row)
+
+
+def integrated(row: Any) -> Any:
+    return odeint(lambda y, t: -y * t, row, jnp.linspace(0.0, 1.0, 3))[-1]
+
+
+def by_greatest(row: Any) -> Any:
+    """A scatter whose indices are data of the row."""
+    return jnp.zeros_like(row).at[jnp.argmax(row, axis=0)].add(row[:1])
+
+
+@pytest.mark.parametrize("optimized", [False, True])
+@pytest.mark.parametrize("of_row", [until_small, integrated, by_greatest])
+def test_rows_under_vmap_are_independent(of_row: Callable[[Any], Any], optimized: bool) -> None:
+    xi.assert_independent(jax.vmap(of_row), X, optimized=optimized)
+    with pytest.raises(xi.Violation):
+        xi.assert_independent(lambda x: jax.vmap(of_row)(x - x.mean(0)), X, optimized=optimized)
 
 
 def test_leaks_between_rows_of_the_batch_are_found() -> None:

@@ -58,10 +58,10 @@ HloIndexer::~HloIndexer() = default;
 
 absl::StatusOr<SharedIndexing> HloIndexer::Decided(const HloModule& module,
                                                    absl::StatusOr<SharedIndexing> entries) {
-  const bool has_predicates =
-      entries.ok() && options_.indexing.dependence != Dependence::kReads &&
-      llvm::any_of(**entries,
-                   [](const IndexingEntry& entry) { return HasPredicate(entry.indexing); });
+  const bool has_predicates = entries.ok() && options_.indexing.dependence != Dependence::kReads &&
+                              llvm::any_of(**entries, [](const IndexingEntry& entry) {
+                                return HasPredicate(entry.indexing);
+                              });
   if (!has_predicates) return entries;
   InstructionIndexing decided = **entries;
   DropPredicates(*Called(module).Origins(), &decided);

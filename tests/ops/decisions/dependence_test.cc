@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/entries.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
@@ -728,6 +728,74 @@ TEST_F(DependenceTest, ElidedConstantsAndDataDecideNothing) {
   ROOT r = f32[4,6] select(positive, a, zeros))");
   EXPECT_EQ(DependsOn(text, Dependence::kValues),
             Where(4, 6, [](int64_t, int64_t) { return true; }));
+}
+
+// while (some row of x has a sum below 10) { the rows that have are doubled }, or a variation of it.
+struct LoopOverRows {
+  std::string condition = "lt = pred[4] compare(sums, limits), direction=LT";
+  std::string any = "or";
+  std::string chosen = "doubled, x";
+};
+
+std::string LoopOverRowsText(const LoopOverRows& loop) {
+  return absl::StrReplaceAll(
+      R"(
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+any { a = pred[] parameter(0)  b = pred[] parameter(1)  ROOT c = pred[] ANY(a, b) }
+sums { x = f32[4,6] parameter(0)  zero = f32[] constant(0)
+  ROOT r = f32[4] reduce(x, zero), dimensions={1}, to_apply=add }
+body {
+  x = f32[4,6] parameter(0)
+  sums = f32[4] call(x), to_apply=sums
+  limit = f32[] constant(10)
+  limits = f32[4] broadcast(limit), dimensions={}
+  lt = pred[4] compare(sums, limits), direction=LT
+  chosen = pred[4,6] broadcast(lt), dimensions={0}
+  doubled = f32[4,6] add(x, x)
+  ROOT r = f32[4,6] select(chosen, CHOSEN)
+}
+condition {
+  x = f32[4,6] parameter(0)
+  zero = f32[] constant(0)
+  sums = f32[4] reduce(x, zero), dimensions={1}, to_apply=add
+  limit = f32[] constant(10)
+  limits = f32[4] broadcast(limit), dimensions={}
+  CONDITION
+  false = pred[] constant(false)
+  ROOT go = pred[] reduce(lt, false), dimensions={0}, to_apply=any
+}
+ENTRY e {
+  x = f32[4,6] parameter(0)
+  ROOT w = f32[4,6] while(x), condition=condition, body=body
+})",
+      {{"CONDITION", loop.condition}, {"ANY", loop.any}, {"CHOSEN", loop.chosen}});
+}
+
+PairSet PairsOfRows(std::function<bool(int64_t row, int64_t other)> holds) {
+  PairSet pairs;
+  for (int64_t i = 0; i < 4; ++i) {
+    for (int64_t row = 0; row < 4; ++row) {
+      for (int64_t k = 0; k < 36 && holds(i, row); ++k) pairs.insert({{i, k / 6}, {row, k % 6}});
+    }
+  }
+  return pairs;
+}
+
+TEST_F(DependenceTest, RowsThatStopByThemselvesDoNotDependOnHowLongOthersRun) {
+  const auto own = [](int64_t row, int64_t other) { return row == other; };
+  const auto all = [](int64_t, int64_t) { return true; };
+  const std::string text = LoopOverRowsText({});
+  EXPECT_EQ(DependsOn(text, Dependence::kValues), PairsOfRows(own));
+  EXPECT_EQ(DependsOn(text, Dependence::kReads), PairsOfRows(all));
+  // Rows that go on changing after they are to stop, until others do.
+  for (const LoopOverRows& loop : {
+           LoopOverRows{.condition = "lt = pred[4] compare(sums, limits), direction=LE"},
+           LoopOverRows{.condition = "lt = pred[4] compare(limits, sums), direction=LT"},
+           LoopOverRows{.any = "and"},
+           LoopOverRows{.chosen = "x, doubled"},
+       }) {
+    EXPECT_EQ(DependsOn(LoopOverRowsText(loop), Dependence::kValues), PairsOfRows(all));
+  }
 }
 
 }  // namespace

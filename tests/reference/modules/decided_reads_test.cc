@@ -482,8 +482,8 @@ struct BlockedMask {
   bool is_triangular;  // the inner loop ends after the block of the rows
   bool has_array;      // the number of the block is an element of an array
   bool is_hoisted;     // the outer loop computes the numbers of the rows
-  bool is_called;      // a called computation compares, and looks the number of the block of columns up
-  bool is_product;     // what is seen is a product with 0 and 1, in a called computation
+  bool is_called;  // a called computation compares, and looks the number of the block of columns up
+  bool is_product;  // what is seen is a product with 0 and 1, in a called computation
   std::string direction;
 };
 
@@ -584,15 +584,14 @@ ENTRY e {
   w = (s32[], ALL, ALL, NUMBERS) while(begin), condition=more_rows, body=rows
   ROOT y = ALL get-tuple-element(w), index=1
 })";
-  absl::StrReplaceAll({{"STATE", "(s32[], s32[], ROWS, ALL, s32[], SQUARE, NUMBERS)"},
-                       {"SQUARE ROW\n", mask.is_hoisted ? "SQUARE copy(hoisted)\n"
-                                                        : "SQUARE add(row0s, row1s)\n"},
-                       {"PREDS MASK\n", mask.is_called
-                                            ? "PREDS call(row, numbers, j), to_apply=mask\n"
-                                            : "PREDS compare(row, column), direction=DIRECTION\n"},
-                       {"SEEN\n", mask.is_product ? "call(parts, ones), to_apply=product\n"
-                                                  : "select(is_seen, parts, zeros)\n"}},
-                      &text);
+  absl::StrReplaceAll(
+      {{"STATE", "(s32[], s32[], ROWS, ALL, s32[], SQUARE, NUMBERS)"},
+       {"SQUARE ROW\n", mask.is_hoisted ? "SQUARE copy(hoisted)\n" : "SQUARE add(row0s, row1s)\n"},
+       {"PREDS MASK\n", mask.is_called ? "PREDS call(row, numbers, j), to_apply=mask\n"
+                                       : "PREDS compare(row, column), direction=DIRECTION\n"},
+       {"SEEN\n", mask.is_product ? "call(parts, ones), to_apply=product\n"
+                                  : "select(is_seen, parts, zeros)\n"}},
+      &text);
   return absl::StrReplaceAll(
       text,
       {{"ROWS", rows},
@@ -676,9 +675,9 @@ TEST(HalfKnownIndicesTest, AgreeWithTheReferenceAndAreExact) {
         for (const char* const known : {"{{0},{1},{2}}", "{{-1},{1},{3}}", "{{2},{2},{0}}"}) {
           for (const ScatterBounds bounds : {ScatterBounds::kWindow, ScatterBounds::kElement}) {
             if (!cases.IsNextTried()) continue;
-            const std::string text = HalfKnownIndicesText({height, width, (form & 1) != 0,
-                                                           (form & 2) != 0, known,
-                                                           (form & 4) != 0 ? "sum" : "last"});
+            const std::string text =
+                HalfKnownIndicesText({height, width, (form & 1) != 0, (form & 2) != 0, known,
+                                      (form & 4) != 0 ? "sum" : "last"});
             Counts counts;
             const absl::Status status = CheckProgram(text, /*seed=*/0, &context, &counts, bounds);
             ASSERT_TRUE(status.ok()) << status << "\n" << text;

@@ -121,8 +121,8 @@ class DecidedMap {
     ReadCases open;
     bool is_restricted = false;
     const CallPath path(predicate.call_path.begin(), predicate.call_path.end());
-    for (ValueCase& each : evaluator_.Evaluate(predicate.instruction, predicate.leaf,
-                                               predicate.element, path)) {
+    for (ValueCase& each :
+         evaluator_.Evaluate(predicate.instruction, predicate.leaf, predicate.element, path)) {
       if (const std::optional<int64_t> value = ConstantIn(each.value)) {
         if (chosen.Contains(*value != 0 ? 1 : 0)) {
           cases.push_back({std::move(each.when), Constant(1, context_)});
@@ -390,8 +390,8 @@ class ReadsOfInstruction {
           Constraints when = before.when;
           llvm::append_range(when, value.when);
           if (is_known) {
-            when.push_back({Sub(result[static_cast<size_t>(dim)], value.value),
-                            Interval::OfSize(size)});
+            when.push_back(
+                {Sub(result[static_cast<size_t>(dim)], value.value), Interval::OfSize(size)});
             if (drops_whole_windows_) {
               when.push_back({value.value, Interval::Closed(0, array.dimension(dim) - size)});
             }

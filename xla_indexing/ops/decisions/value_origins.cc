@@ -513,9 +513,8 @@ bool ValueOrigins::MayHideDecision(const HloInstruction& instruction) {
     return false;
   }
   const HloInstruction& array = *reduction.operand(0);
-  const bool is_of_one =
-      reduction.opcode() == HloOpcode::kReduce && array.shape().IsArray() &&
-      array.shape().ElementCount() == reduction.shape().ElementCount();
+  const bool is_of_one = reduction.opcode() == HloOpcode::kReduce && array.shape().IsArray() &&
+                         array.shape().ElementCount() == reduction.shape().ElementCount();
   if (is_of_one) return false;
   const Origins origins = Of(array);
   const bool is_product = root->opcode() == HloOpcode::kMultiply;

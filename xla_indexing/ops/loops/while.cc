@@ -7,19 +7,23 @@
 // predicate. A leaf that the body passes through is init's whatever T is, and reads nothing else.
 //
 // T is known where the loop is counted (ops/values/loop_counter.h). Where it is not, what the
-// condition reads wholly is all that is to be said of a leaf (ops/loops/whole_leaves.h).
+// condition reads wholly is all that is to be said of a leaf (ops/loops/whole_leaves.h). A leaf does not
+// depend on T in a loop that runs until nothing changes (ops/loops/fixed_point.h).
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/ops/loops/body/loop_body.h"
 #include "xla_indexing/ops/loops/closure/loop_closure.h"
+#include "xla_indexing/ops/loops/fixed_point.h"
 #include "xla_indexing/ops/loops/loop_iterations.h"
 #include "xla_indexing/ops/loops/whole_leaves.h"
 #include "xla_indexing/ops/rules/frame/builders.h"
@@ -101,6 +105,53 @@ bool AddToWholeLeaf(const OperandIndexingSet& set) {
   });
 }
 
+// Whether it matters how often the loop runs, and thus what the condition reads.
+bool DependsOnCount(const LoopBody& body) {
+  if (body.build().options.dependence == Dependence::kReads) return true;
+  std::optional<bool>& depends = body.memo().depends_on_count;
+  if (!depends) depends = !EndsAtFixedPoint(body.loop());
+  return *depends;
+}
+
+// The maps for any number of iterations but none: where that does not matter, one more makes no difference.
+OperandIndexingSet AfterAnyCount(const LoopBody& body, const OperandIndexingSet& set) {
+  OperandIndexingSet result;
+  for (OperandIndexing each : set) {
+    const IndexingMap& map = each.map();
+    std::vector<std::optional<Interval>> intervals(static_cast<size_t>(map.num_runtimes()));
+    bool is_after_none = false;
+    for (int i = 0; i < map.num_runtimes(); ++i) {
+      const RuntimeVarIndexing& binding = each.bindings()[i];
+      if (binding.value.kind() != ValueFunction::Kind::kIterations ||
+          binding.instruction != &body.loop() || !binding.call_path.empty()) {
+        continue;
+      }
+      intervals[static_cast<size_t>(i)] = Interval::AtLeast(1);
+      is_after_none =
+          is_after_none || map.runtimes()[i].bounds.Intersect(Interval::AtLeast(1)).IsEmpty();
+      const auto symbol = static_cast<unsigned>(map.num_ranges() + i);
+      const auto is_used = [&](AffineExpr expr) { return expr.isFunctionOfSymbol(symbol); };
+      if (llvm::any_of(map.results(), is_used) ||
+          llvm::any_of(map.constraints(),
+                       [&](const Constraint& constraint) { return is_used(constraint.expr); })) {
+        each.Weaken(ExactnessLabel::OverApproximate(
+            absl::StrCat("how often ", body.loop().name(), " runs may be any number")));
+      }
+    }
+    if (is_after_none) continue;
+    if (llvm::any_of(intervals, [](const auto& interval) { return interval.has_value(); })) {
+      each = WithRanges(each, intervals);
+    }
+    result.Add(std::move(each));
+  }
+  return result;
+}
+
+const std::map<int64_t, int64_t>& WholeLeavesRead(const LoopBody& body) {
+  static const auto* none = new std::map<int64_t, int64_t>();
+  return DependsOnCount(body) ? WholeLeavesOf(body) : *none;
+}
+
 // What a leaf that the body changes reads of the leaves that the condition does not read wholly.
 LeafSets ReadButForWhole(const LoopBody& body, int64_t output_leaf,
                          const std::map<int64_t, int64_t>& whole) {
@@ -109,13 +160,17 @@ LeafSets ReadButForWhole(const LoopBody& body, int64_t output_leaf,
   const OperandIndexingSet identity(IdentityIndexing(from, context));
   auto [reads, are_whole_leaves] = AllIterations(body, {{output_leaf, identity}}, from);
   const OperandIndexingSet to_scalar(ToScalar(from, context));
-  for (const auto& [leaf, set] : ReadByCondition(body)) {
+  static const auto* nothing = new LeafSets();
+  for (const auto& [leaf, set] : DependsOnCount(body) ? ReadByCondition(body) : *nothing) {
     if (whole.contains(leaf)) continue;
     if (are_whole_leaves && reads.contains(leaf) && !AddToWholeLeaf(set)) continue;
     reads[leaf].Add(ComposeOrWiden(to_scalar, set, from, body.Leaf(leaf), context));
   }
   std::erase_if(reads, [&](const auto& read) { return whole.contains(read.first); });
-  for (auto& [leaf, set] : reads) set.Simplify();
+  for (auto& [leaf, set] : reads) {
+    if (!DependsOnCount(body)) set = AfterAnyCount(body, set);
+    set.Simplify();
+  }
   return std::move(reads);
 }
 
@@ -132,7 +187,7 @@ void WhileOutputToInput(BuildContext& build, int64_t output_leaf) {
               IdentityIndexing(body.Leaf(output_leaf), build.mlir_context));
     return;
   }
-  const std::map<int64_t, int64_t>& whole = WholeLeavesOf(body);
+  const std::map<int64_t, int64_t>& whole = WholeLeavesRead(body);
   LeafSets reads;
   if (static_cast<int64_t>(whole.size()) < build.instruction.shape().LeafCount()) {
     reads = ReadButForWhole(body, output_leaf, whole);
@@ -150,7 +205,7 @@ void WhileInputToOutput(BuildContext& build, int64_t operand, int64_t operand_le
   const Shape& from = state.Leaf(operand_leaf);
   const OperandIndexingSet identity(IdentityIndexing(from, build.mlir_context));
   const LoopBody body(build, Direction::kInputToOutput);
-  const std::map<int64_t, int64_t>& whole = WholeLeavesOf(body);
+  const std::map<int64_t, int64_t>& whole = WholeLeavesRead(body);
   if (const auto known = whole.find(operand_leaf); known != whole.end()) {
     if (body.PassesThrough(operand_leaf)) build.Add(operand_leaf, operand, operand_leaf, identity);
     for (const int64_t leaf : body.ChangedLeaves()) {
@@ -163,7 +218,8 @@ void WhileInputToOutput(BuildContext& build, int64_t operand, int64_t operand_le
   const LeafSets start = {{operand_leaf, identity}};
   auto [reached, are_whole_leaves] = AllIterations(body, start, from);
   // What the condition reads reaches every leaf that changes.
-  const OperandIndexingSet to_scalar = ReachOfCondition(body, start, from);
+  const OperandIndexingSet to_scalar =
+      DependsOnCount(body) ? ReachOfCondition(body, start, from) : OperandIndexingSet();
   const bool adds_to_whole = AddToWholeLeaf(to_scalar);
   for (const int64_t leaf : body.ChangedLeaves()) {
     if (to_scalar.empty()) break;
@@ -173,6 +229,7 @@ void WhileInputToOutput(BuildContext& build, int64_t operand, int64_t operand_le
         ComposeOrWiden(to_scalar, everywhere, from, state.Leaf(leaf), build.mlir_context));
   }
   for (auto& [leaf, set] : reached) {
+    if (!DependsOnCount(body) && !body.PassesThrough(leaf)) set = AfterAnyCount(body, set);
     set.Simplify();
     build.Add(leaf, operand, operand_leaf, std::move(set));
   }

@@ -183,10 +183,9 @@ bool ElementEvaluator::MayBeKnown(Element element) const {
     const LeafSource source = FollowRoutes({element.instruction, element.leaf});
     element.instruction = source.instruction;
     element.leaf = source.leaf;
-    const bool is_passed = source.instruction->opcode() == HloOpcode::kParameter &&
-                           !element.path.empty() &&
-                           element.path.back()->inlined_computation() ==
-                               source.instruction->parent();
+    const bool is_passed =
+        source.instruction->opcode() == HloOpcode::kParameter && !element.path.empty() &&
+        element.path.back()->inlined_computation() == source.instruction->parent();
     if (!is_passed) break;
     element.instruction =
         element.path.pop_back_val()->operand(source.instruction->parameter_number());

@@ -40,6 +40,26 @@ LeafSource FollowRoutes(LeafSource source) {
   }
 }
 
+PlacedValue Followed(PlacedValue value) {
+  while (true) {
+    value.source = FollowRoutes(value.source);
+    const HloInstruction& instruction = *value.source.instruction;
+    const bool is_passed = instruction.opcode() == HloOpcode::kParameter &&
+                           !value.callers.empty() &&
+                           value.callers.back()->inlined_computation() == instruction.parent();
+    const HloComputation* called = instruction.inlined_computation();
+    if (is_passed) {
+      const HloInstruction* caller = value.callers.pop_back_val();
+      value.source.instruction = caller->operand(instruction.parameter_number());
+    } else if (called != nullptr && called->root_instruction() != nullptr) {
+      value.callers.push_back(&instruction);
+      value.source.instruction = called->root_instruction();
+    } else {
+      return value;
+    }
+  }
+}
+
 bool IsPassedThrough(const HloInstruction& loop, int64_t leaf) {
   const LeafSource source = FollowRoutes({loop.while_body()->root_instruction(), leaf});
   return source.instruction->opcode() == HloOpcode::kParameter && source.leaf == leaf;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/ops/rules/frame/passed_scalar.h"
 
@@ -14,6 +15,15 @@ namespace xla_indexing::internal {
 
 // Where the leaf comes from through operations that pass whole leaves on.
 LeafSource FollowRoutes(LeafSource source);
+
+// A leaf of an instruction and the calls that lead to the computation that it is in, the outermost first.
+struct PlacedValue {
+  LeafSource source;
+  llvm::SmallVector<const HloInstruction*, 2> callers = {};
+};
+
+// Where a value comes from through operations that pass it on, out of these calls and into others.
+PlacedValue Followed(PlacedValue value);
 
 // Whether the body of a while returns a leaf of its state unchanged.
 bool IsPassedThrough(const HloInstruction& loop, int64_t leaf);

@@ -1,11 +1,14 @@
 #include "xla_indexing/ops/values/same_value.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/engines.h"
+#include "xla_indexing/hlo/model/computation.h"
+#include "xla_indexing/hlo/model/equality.h"
 #include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/values/leaf_routes.h"
@@ -17,25 +20,8 @@ namespace {
 constexpr int kMaxComparedValues = 64;
 // Values of which it is asked what they are computed of.
 constexpr int kMaxFollowedValues = 256;
-
-// A leaf of an instruction and the callers of the computation that it is in.
-struct PlacedValue {
-  LeafSource source;
-  llvm::SmallVector<const HloInstruction*, 2> callers;
-};
-
-// Where a value comes from through operations that pass it on, and through calls.
-PlacedValue Followed(PlacedValue value) {
-  while (true) {
-    value.source = FollowRoutes(value.source);
-    if (value.source.instruction->opcode() != HloOpcode::kParameter || value.callers.empty() ||
-        value.callers.back()->inlined_computation() != value.source.instruction->parent()) {
-      return value;
-    }
-    const HloInstruction* caller = value.callers.pop_back_val();
-    value.source.instruction = caller->operand(value.source.instruction->parameter_number());
-  }
-}
+// Pairs of arrays of two computations that are compared; an array that is used twice is compared twice.
+constexpr int kMaxComparedFunctions = 1024;
 
 // Whether what an operation makes of scalars depends on nothing but its opcode, its type and the
 // direction of a comparison.
@@ -94,6 +80,71 @@ bool IsFunction(HloOpcode opcode) {
   }
 }
 
+// Compares what is computed of parameters.
+class SameFunctions {
+ public:
+  bool Holds(const PlacedValue& x, const PlacedValue& y) {
+    const PlacedValue a = Followed(x);
+    const PlacedValue b = Followed(y);
+    const HloInstruction& of_a = *a.source.instruction;
+    const HloInstruction& of_b = *b.source.instruction;
+    if (a.source.leaf != b.source.leaf || of_a.opcode() != of_b.opcode()) return false;
+    if (of_a.opcode() == HloOpcode::kParameter) {
+      return a.callers.empty() && b.callers.empty() &&
+             of_a.parameter_number() == of_b.parameter_number();
+    }
+    if (of_a.opcode() == HloOpcode::kConstant) {
+      return EqualIgnoringLayout(of_a.shape(), of_b.shape()) && *of_a.literal() == *of_b.literal();
+    }
+    if (--left_ < 0 || depth_ == kMaxDepth) return false;
+    ++depth_;
+    const bool holds = AreSame(a, b);
+    --depth_;
+    return holds;
+  }
+
+ private:
+  static constexpr int kMaxDepth = 256;
+
+  bool AreSame(const PlacedValue& x, const PlacedValue& y) {
+    const HloInstruction& a = *x.source.instruction;
+    const HloInstruction& b = *y.source.instruction;
+    const auto called_by_a = a.called_computations();
+    const auto called_by_b = b.called_computations();
+    if (!IsFunction(a.opcode()) || !SameOperation(a, b) || a.operand_count() != b.operand_count() ||
+        called_by_a.size() != called_by_b.size()) {
+      return false;
+    }
+    for (size_t i = 0; i < called_by_a.size(); ++i) {
+      if (called_by_a[i] == called_by_b[i]) continue;
+      if (called_by_a[i] == nullptr || called_by_b[i] == nullptr) return false;
+      if (!AreAllLeavesSame(called_by_a[i]->root_instruction(), {},
+                            called_by_b[i]->root_instruction(), {})) {
+        return false;
+      }
+    }
+    for (int64_t i = 0; i < a.operand_count(); ++i) {
+      if (!AreAllLeavesSame(a.operand(i), x.callers, b.operand(i), y.callers)) return false;
+    }
+    return true;
+  }
+
+  using Callers = decltype(PlacedValue::callers);
+  bool AreAllLeavesSame(const HloInstruction* a, const Callers& of_a, const HloInstruction* b,
+                        const Callers& of_b) {
+    if (a == nullptr || b == nullptr) return false;
+    const int64_t leaf_count = a->shape().LeafCount();
+    if (leaf_count != b->shape().LeafCount()) return false;
+    for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
+      if (!Holds({{a, leaf}, of_a}, {{b, leaf}, of_b})) return false;
+    }
+    return true;
+  }
+
+  int left_ = kMaxComparedFunctions;
+  int depth_ = 0;
+};
+
 // Looks at all that a value is computed of inside the body of a loop.
 class OfPassedLeaves {
  public:
@@ -138,6 +189,10 @@ bool IsSameInAllIterations(const RuntimeVarIndexing& value, const HloInstruction
   }
   return OfPassedLeaves(loop, passes_through)
       .Holds({{value.instruction, value.leaf}, {value.call_path.begin(), value.call_path.end()}});
+}
+
+bool IsSameFunction(const PlacedValue& a, const PlacedValue& b) {
+  return SameFunctions().Holds(a, b);
 }
 
 bool IsSameScalar(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b) {

@@ -12,12 +12,18 @@
 
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
+#include "xla_indexing/ops/values/leaf_routes.h"
 
 namespace xla_indexing::internal {
 
 // For sources of bindings, both seen from the same computation, whatever their elements; false where
 // that is not found within a bound.
 bool IsSameScalar(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b);
+
+// Whether values of two computations, or in calls there, are the same function of the leaves of their
+// parameters; false where that is not found within a bound.
+// Example: what two computations call `add(p, 1)`, where p is the first parameter of each.
+bool IsSameFunction(const PlacedValue& a, const PlacedValue& b);
 
 // Whether the array that an element in the body of a while is of is the same in all iterations: it is
 // computed of leaves of the state that the body passes through and of constants alone, by operations

@@ -226,8 +226,9 @@ OperandIndexing LoopBody::WithInnerValues(OperandIndexing timed, AffineExpr numb
 class LoopBody::StateInIteration : public KnownScalars {
  public:
   StateInIteration(const LoopBody& body, AffineExpr number, bool tells_initial_values_apart)
-      : KnownScalars(*body.build_.options.computations, number.getContext(),
-                     tells_initial_values_apart ? TellsApart::kInitialValues : TellsApart::kNothing),
+      : KnownScalars(
+            *body.build_.options.computations, number.getContext(),
+            tells_initial_values_apart ? TellsApart::kInitialValues : TellsApart::kNothing),
         body_(body),
         number_(number) {}
 

@@ -85,6 +85,8 @@ struct LoopMemo {
   std::vector<RuntimeVarIndexing> values;
   std::map<StepValues, ValuedLoop> valued;
   std::optional<LeafSets> read_by_condition;
+  // Whether it matters how often the loop runs.
+  std::optional<bool> depends_on_count;
   // The leaves that the condition reads wholly (ops/loops/whole_leaves.h); from output to input.
   std::optional<std::map<int64_t, int64_t>> whole_leaves;
   // What leads through the condition between two leaves that are not one, by their dimensions and the
