@@ -16,7 +16,6 @@
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/verify/verifier.h"
 #include "xla_indexing/ops/decisions/dependence.h"
-#include "xla_indexing/ops/decisions/value_origins.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 
 namespace xla_indexing {
@@ -30,7 +29,6 @@ using internal::IndexComputation;
 using internal::KnownModules;
 using internal::OneValued;
 using internal::Simplify;
-using internal::ValueOrigins;
 
 namespace {
 

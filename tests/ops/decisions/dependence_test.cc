@@ -108,7 +108,8 @@ class DependenceTest : public ::testing::Test {
   }
 
   // The pairs of indices in [0, rows) and [0, columns) for which `holds`.
-  static PairSet Where(int64_t rows, int64_t columns, std::function<bool(int64_t, int64_t)> holds) {
+  static PairSet Where(int64_t rows, int64_t columns,
+                       const std::function<bool(int64_t, int64_t)>& holds) {
     PairSet pairs;
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t k = 0; k < columns; ++k) {
@@ -771,7 +772,7 @@ ENTRY e {
       {{"CONDITION", loop.condition}, {"ANY", loop.any}, {"CHOSEN", loop.chosen}});
 }
 
-PairSet PairsOfRows(std::function<bool(int64_t row, int64_t other)> holds) {
+PairSet PairsOfRows(const std::function<bool(int64_t row, int64_t other)>& holds) {
   PairSet pairs;
   for (int64_t i = 0; i < 4; ++i) {
     for (int64_t row = 0; row < 4; ++row) {

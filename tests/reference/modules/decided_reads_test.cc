@@ -145,7 +145,7 @@ class MaskedProgram {
 
   // An integer that index arithmetic fixes.
   std::string Index() {
-    const std::string index =
+    std::string index =
         Line(Shape("s32"), absl::StrCat("iota(), iota_dimension=", random_.Between(0, 1)));
     switch (random_.Between(0, 5)) {
       case 0:
@@ -442,7 +442,7 @@ TEST_P(DecidedReadsTest, AgreeWithTheReference) {
     if (i % 32 == 0) {
       context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
     }
-    const auto seed = static_cast<uint64_t>(GetParam() * count + i);
+    const auto seed = static_cast<uint64_t>(GetParam()) * count + i;
     const std::string text = MaskedProgram(seed).Text();
     const absl::Status status = CheckProgram(text, seed, context.get(), &counts);
     ASSERT_TRUE(status.ok()) << status << "\nseed " << seed << "\n" << text;
@@ -463,7 +463,7 @@ TEST_P(DecidedReadsTest, OfAnyOperationsAgreeWithTheReference) {
     if (i % 32 == 0) {
       context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
     }
-    const auto seed = static_cast<uint64_t>(GetParam() * count + i);
+    const auto seed = static_cast<uint64_t>(GetParam()) * count + i;
     const std::string text = RandomFusionModule(seed);
     const bool has_devices =
         absl::StrContains(text, "replica_count=") || absl::StrContains(text, "num_partitions=");

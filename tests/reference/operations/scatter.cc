@@ -79,6 +79,7 @@ class Placement {
       Index batching;
       for (const int64_t d : numbers_.scatter_indices_batching_dims) batching.push_back(indices[d]);
       std::vector<std::optional<Integer>> fixed;
+      fixed.reserve(VectorSize());
       for (size_t j = 0; j < VectorSize(); ++j) fixed.push_back(FixedAt(batch, j));
       const auto [decided, is_new] = known.try_emplace({batching, fixed});
       if (is_new) decided->second = PlacesDecidedBy(batch);
