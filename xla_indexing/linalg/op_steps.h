@@ -24,11 +24,12 @@
 
 namespace xla_indexing::internal {
 
-// The array that a tensor, memory or a scalar is. An error where HLO has no such type, and for sizes that are not static.
+// The shape of the array that stands for a tensor, a memref or a scalar. An error where HLO has no such type,
+// and for sizes that are not static.
 absl::StatusOr<Shape> ShapeOfValues(mlir::Type type);
 
-// Adds to the end of a module the computations of an operation, that of the operation last. The first error stays, and
-// nothing more is added: what is returned then is null.
+// Adds the computations of an operation to the end of a module, its own one last. After the first error nothing
+// more is added: what is returned then is null.
 class OpSteps {
  public:
   using Instruction = const HloInstruction*;

@@ -1,7 +1,7 @@
 // Runs modules of MLIR in this process.
 //
-// It takes LLVM's compiler, so that it is a part of the programs that run something, and of no component.
-// Code is not optimised before it is selected.
+// It needs LLVM's compiler, so it is linked into the programs that run something and is in no component of the
+// library. Code is not optimised before instructions are selected.
 //
 // Example: CompiledModule::Compile(**emitted)->Run("entry", arrays), arrays as EmitFusion says.
 //

@@ -19,7 +19,7 @@
 
 namespace xla_indexing::internal {
 
-// The leaves of a sort. Operands that it does not compare need not be known; the leaves of those are not, either.
+// The leaves of a sort. Operands that it does not compare need not be known; their leaves are not known then.
 KnownLeaves SortArrays(const HloInstruction& sort, absl::Span<const KnownLeaves> operands,
                        StepBudget* budget);
 
