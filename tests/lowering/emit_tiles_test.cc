@@ -148,6 +148,14 @@ TEST(EmitTilesTest, OnePass) {
        {"db =", "ones = f32[6] broadcast(one), dimensions={}\n r = f32[6] divide(ones, d)\n db ="},
        {"divide(x, db)", "multiply(x, db)"}});
   ExpectTilesRun(reciprocals, {"2,4,2,3", "6,4,4,1"}, 20, TiledLoops::kOnePass);
+  // The maximum of what is subtracted from, with its dimensions in other places.
+  const std::string moved = absl::StrReplaceAll(
+      kMaskedAttention,
+      {{" m = f32[6] reduce(s, least), dimensions={1}",
+        "st = f32[1,6,6] reshape(s)\n sm = f32[6,1,6] transpose(st), dimensions={2,0,1}\n"
+        " mt = f32[1,6] reduce(sm, least), dimensions={0}"},
+       {"to_apply=max\n", "to_apply=max\n m = f32[6] reshape(mt)\n"}});
+  ExpectTilesRun(moved, {"2,4,2,3", "6,4,4,1"}, 20, TiledLoops::kOnePass);
 }
 
 // Maxima of 16 bits, with sums of 32 or of as many; the result is rounded to 16.
@@ -169,9 +177,29 @@ TEST(EmitTilesTest, OnePassOfSixteenBits) {
         "dot(p, weight), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
         "ROOT r = F[6,4] convert(o)"}});
   const std::string narrow = absl::StrReplaceAll(kMaskedAttention, {{"f32[", "F["}});
+  // Reductions of 32 bits whose results are converted back, as JAX writes a softmax of 16 bits.
+  const std::string back = absl::StrReplaceAll(
+      kMaskedAttention,
+      {{"dots = f32[", "dots = F["},
+       {"masked = f32[6,6] broadcast(least)",
+        "lowest = F[] constant(-inf)\n masked = F[6,6] broadcast(lowest)"},
+       {" s = f32[", " s = F["},
+       {" m = f32[6] reduce(s,", "sw = f32[6,6] convert(s)\n m = f32[6] reduce(sw,"},
+       {" mb = f32[6,6] broadcast(m)", "mn = F[6] convert(m)\n mb = F[6,6] broadcast(mn)"},
+       {" t = f32[", " t = F["},
+       {" x = f32[", " x = F["},
+       {" d = f32[6] reduce(x,", "xw = f32[6,6] convert(x)\n d = f32[6] reduce(xw,"},
+       {" db = f32[6,6] broadcast(d)", "dn = F[6] convert(d)\n db = F[6,6] broadcast(dn)"},
+       {" p = f32[6,6] divide(x, db)", "pn = F[6,6] divide(x, db)\n p = f32[6,6] convert(pn)"},
+       {"ROOT o = f32", "o = f32"},
+       {"dot(p, weight), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        "dot(p, weight), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        "ROOT r = F[6,4] convert(o)"}});
   for (const char* const type : {"f16[", "bf16["}) {
     ExpectTilesRun(absl::StrReplaceAll(mixed, {{"F[", type}}),
                    {"2,4,2,3", "6,4,4,1", "3,2,1,3", "1,1,6,2"}, 20, TiledLoops::kOnePass, 2);
+    ExpectTilesRun(absl::StrReplaceAll(back, {{"F[", type}}),
+                   {"2,4,2,3", "6,4,4,1", "3,2,1,3", "1,1,6,2"}, 20, TiledLoops::kOnePass, 6);
     ExpectTilesRun(absl::StrReplaceAll(narrow, {{"F[", type}}),
                    {"2,4,2,3", "6,4,4,1", "3,2,1,3", "1,1,6,2"}, 20, TiledLoops::kOnePass, 6);
   }

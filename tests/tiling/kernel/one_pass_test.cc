@@ -154,6 +154,34 @@ TEST_F(OnePassTest, VariantsThatTheLawCovers) {
                                    "r = f32[8] divide(ones, d)\n    db ="}})),
                 ElementsAre("o", "d", "m"));
   }
+  // The maximum of the same numbers moved, or converted to more bits, and moved or converted back.
+  EXPECT_THAT(
+      SharedBy(Changed({{"reduce(s, lowest), dimensions={1}", "reduce(st, lowest), dimensions={0}"},
+                        {"m =", "st = f32[8,8] transpose(s), dimensions={1,0}\n    m ="}})),
+      ElementsAre("o", "d", "m"));
+  const auto of_bits = [](absl::string_view narrow, absl::string_view lowest) {
+    const std::string numbers = absl::StrCat(narrow, "[8,8]");
+    return Changed(
+        {{"constant(-inf)", lowest},
+         {"s = f32[8,8]", absl::StrCat("s = ", numbers)},
+         {"reduce(s,", "reduce(sw,"},
+         {"m =", "sw = f32[8,8] convert(s)\n    m ="},
+         {"mb = f32[8,8] broadcast(m)",
+          absl::StrCat("mn = ", narrow, "[8] convert(m)\n    mb = ", numbers, " broadcast(mn)")},
+         {"t = f32[8,8]", absl::StrCat("t = ", numbers)},
+         {"x = f32[8,8]", absl::StrCat("x = ", numbers)},
+         {"reduce(x,", "reduce(xw,"},
+         {"d =", "xw = f32[8,8] convert(x)\n    d ="},
+         {"db = f32[8,8] broadcast(d)",
+          absl::StrCat("dn = ", narrow, "[8] convert(d)\n    db = ", numbers, " broadcast(dn)")},
+         {"w = f32[8,8]", absl::StrCat("w = ", numbers)},
+         {"v = f32[8,4]", absl::StrCat("v = ", narrow, "[8,4]")}});
+  };
+  for (const char* const narrow : {"bf16", "f16"}) {
+    EXPECT_THAT(SharedBy(of_bits(narrow, "constant(-inf)")), ElementsAre("o", "d", "m"));
+    // Such a bound may be no number of fewer bits.
+    EXPECT_THAT(SharedBy(of_bits(narrow, "constant(0.1)")), IsEmpty());
+  }
   // A maximum with a bound from below.
   EXPECT_THAT(SharedBy(Changed({{"constant(-inf)", "constant(-100)"}})),
               ElementsAre("o", "d", "m"));
@@ -177,6 +205,18 @@ TEST_F(OnePassTest, WhatTheLawDoesNotCoverHasItsOwnLoop) {
       {"the maximum of another array",
        Changed({{"reduce(s, lowest)", "reduce(other, lowest)"}}),
        {}},
+      {"the maximum of rounded numbers",
+       Changed({{"reduce(s,", "reduce(sw,"},
+                {"m =", "sn = bf16[8,8] convert(s)\n    sw = f32[8,8] convert(sn)\n    m ="}}),
+       {}},
+      {"a rounded maximum",
+       Changed({{"broadcast(m), dimensions={0}", "broadcast(mw), dimensions={0}"},
+                {"mb =", "mn = bf16[8] convert(m)\n    mw = f32[8] convert(mn)\n    mb ="}}),
+       {}},
+      {"a divisor that is rounded to fewer bits than the quotient has",
+       Changed({{"broadcast(d), dimensions={0}", "broadcast(dw), dimensions={0}"},
+                {"db =", "dn = bf16[8] convert(d)\n    dw = f32[8] convert(dn)\n    db ="}}),
+       {"d", "m"}},
       {"the maximum of columns",
        Changed({{"reduce(s, lowest), dimensions={1}", "reduce(s, lowest), dimensions={0}"}}),
        {}},

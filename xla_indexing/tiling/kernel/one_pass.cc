@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
@@ -52,9 +53,26 @@ bool IsLowest(const HloInstruction& instruction) {
          literal->BitsAt(0) == EncodeInfinity(constant->shape().element_type(), /*negative=*/true);
 }
 
+// Whether each value of a floating-point type is one of another.
+bool HoldsAll(ElementType type, ElementType of) {
+  return type == of || (StorageBitWidth(of) >= 16 && StorageBitWidth(type) > StorageBitWidth(of));
+}
+
+// Whether an instruction converts to numbers that a caller takes for those that are converted.
+using KeepsValues = llvm::function_ref<bool(const HloInstruction& conversion)>;
+
+bool IsExactConversion(const HloInstruction& conversion) {
+  return HoldsAll(conversion.shape().element_type(), conversion.operand(0)->shape().element_type());
+}
+
 // The operand that an instruction moves, or gives unchanged: JAX takes the maximum of a maximum and -inf.
-std::optional<int64_t> MovedOperand(const HloInstruction& instruction) {
+std::optional<int64_t> MovedOperand(const HloInstruction& instruction, KeepsValues keeps) {
   if (IsMove(instruction)) return 0;
+  if (instruction.opcode() == HloOpcode::kConvert) {
+    const bool is_kept =
+        IsFloat(instruction) && IsFloat(*instruction.operand(0)) && keeps(instruction);
+    return is_kept ? std::optional<int64_t>(0) : std::nullopt;
+  }
   if (instruction.opcode() != HloOpcode::kMaximum) return std::nullopt;
   if (IsLowest(*instruction.operand(0))) return 1;
   return IsLowest(*instruction.operand(1)) ? std::optional<int64_t>(0) : std::nullopt;
@@ -151,10 +169,10 @@ class Recognizer {
   // `at` followed by that map.
   std::optional<OperandIndexing> Follow(const OperandIndexing& at,
                                         const HloInstruction& instruction, int64_t operand) const;
-  // The instruction that moves lead to, with the map to it.
-  std::optional<std::pair<const HloInstruction*, OperandIndexing>> SkipMoves(
-      const HloInstruction* instruction, OperandIndexing at,
-      std::vector<const HloInstruction*>* movers) const;
+  // The instruction that an operand's moves and conversions lead to, with the map to it.
+  std::optional<std::pair<const HloInstruction*, OperandIndexing>> SourceOf(
+      const OperandIndexing& at, const HloInstruction& user, int64_t operand, KeepsValues keeps,
+      std::vector<const HloInstruction*>* movers = nullptr) const;
   // A map from an accumulator's elements and steps as one from its elements; nullopt if it depends
   // on the steps.
   static std::optional<IndexingMap> WithoutSteps(const OperandIndexing& at, int64_t rank);
@@ -205,18 +223,20 @@ std::optional<OperandIndexing> Recognizer::Follow(const OperandIndexing& at,
   return *std::move(composed);
 }
 
-std::optional<std::pair<const HloInstruction*, OperandIndexing>> Recognizer::SkipMoves(
-    const HloInstruction* instruction, OperandIndexing at,
+std::optional<std::pair<const HloInstruction*, OperandIndexing>> Recognizer::SourceOf(
+    const OperandIndexing& at, const HloInstruction& user, int64_t operand, KeepsValues keeps,
     std::vector<const HloInstruction*>* movers) const {
-  std::optional<int64_t> moved;
-  for (int way = 0; (moved = MovedOperand(*instruction)).has_value(); ++way) {
-    std::optional<OperandIndexing> next = Follow(at, *instruction, *moved);
-    if (!next || way == kMaxWay) return std::nullopt;
-    movers->push_back(instruction);
-    at = *std::move(next);
-    instruction = instruction->operand(*moved);
+  std::optional<OperandIndexing> reached = Follow(at, user, operand);
+  const HloInstruction* source = user.operand(operand);
+  for (int way = 0; reached; ++way) {
+    const std::optional<int64_t> moved = MovedOperand(*source, keeps);
+    if (!moved) return std::pair(source, *std::move(reached));
+    if (way == kMaxWay) return std::nullopt;
+    if (movers != nullptr) movers->push_back(source);
+    reached = Follow(*reached, *source, *moved);
+    source = source->operand(*moved);
   }
-  return std::pair(instruction, std::move(at));
+  return std::nullopt;
 }
 
 std::optional<IndexingMap> Recognizer::WithoutSteps(const OperandIndexing& at, int64_t rank) {
@@ -235,12 +255,16 @@ bool Recognizer::FollowExponent(const HloInstruction& accumulator, int loop,
                                 const HloInstruction& exponent, const OperandIndexing& at,
                                 Found* found) const {
   if (exponent.opcode() != HloOpcode::kSubtract || !IsFloat(exponent)) return false;
-  const HloInstruction* scores = exponent.operand(0);
-  if (scores != maximum_.operand(0) || Depends(scores)) return false;
-  const std::optional<OperandIndexing> of_scores = Follow(at, exponent, 0);
-  std::optional<OperandIndexing> of_subtracted = Follow(at, exponent, 1);
-  if (!of_scores || !of_subtracted) return false;
-  const auto moved = SkipMoves(exponent.operand(1), *std::move(of_subtracted), &found->movers);
+  if (Depends(exponent.operand(0))) return false;
+  const auto scores = SourceOf(at, exponent, 0, IsExactConversion);
+  if (!scores) return false;
+  // The maximum of converted numbers is one of them, and none is lost where it is converted back.
+  const ElementType type = scores->first->shape().element_type();
+  const auto keeps_maximum = [&](const HloInstruction& conversion) {
+    return IsExactConversion(conversion) ||
+           (HoldsAll(conversion.shape().element_type(), type) && IsLowest(*maximum_.operand(1)));
+  };
+  const auto moved = SourceOf(at, exponent, 1, keeps_maximum, &found->movers);
   if (!moved || moved->first != &maximum_) return false;
   const int64_t rank = accumulator.shape().rank();
   std::optional<IndexingMap> elements = WithoutSteps(moved->second, rank);
@@ -253,9 +277,12 @@ bool Recognizer::FollowExponent(const HloInstruction& accumulator, int loop,
     results.push_back(static_cast<int>(i) == loop_ ? mlir::getAffineDimExpr(rank + loop, context)
                                                    : mlir::getAffineConstantExpr(0, context));
   }
-  std::optional<OperandIndexing> of_maximum =
-      Follow(WithResults(moved->second, results), maximum_, 0);
-  if (!of_maximum || !OperandIndexing::IdenticalRelation(*of_maximum, *of_scores)) return false;
+  const auto of_maximum =
+      SourceOf(WithResults(moved->second, results), maximum_, 0, IsExactConversion);
+  if (!of_maximum || of_maximum->first != scores->first ||
+      !OperandIndexing::IdenticalRelation(of_maximum->second, scores->second)) {
+    return false;
+  }
   found->rescales.push_back(
       {&accumulator, &maximum_, TileRescale::Kind::kMaximum, *std::move(elements), nullptr});
   return true;
@@ -263,17 +290,16 @@ bool Recognizer::FollowExponent(const HloInstruction& accumulator, int loop,
 
 bool Recognizer::FollowDivisor(const HloInstruction& accumulator, const HloInstruction& division,
                                int64_t dividend, const OperandIndexing& at, Found* found) const {
-  std::vector<const HloInstruction*> movers;
-  const auto moved_operand = [&](const OperandIndexing& from, const HloInstruction& user,
-                                 int64_t operand) {
-    std::optional<OperandIndexing> to = Follow(from, user, operand);
-    return to ? SkipMoves(user.operand(operand), *std::move(to), &movers) : std::nullopt;
+  // To no fewer bits than the quotient has.
+  const int64_t bits = StorageBitWidth(division.shape().element_type());
+  const auto is_as_wide = [&](const HloInstruction& conversion) {
+    return StorageBitWidth(conversion.shape().element_type()) >= bits;
   };
-  auto moved = moved_operand(at, division, 1 - dividend);
+  auto moved = SourceOf(at, division, 1 - dividend, is_as_wide);
   if (moved && division.opcode() == HloOpcode::kMultiply) {
     const HloInstruction& reciprocal = *moved->first;
     if (reciprocal.opcode() != HloOpcode::kDivide || !IsOne(*reciprocal.operand(0))) return false;
-    moved = moved_operand(moved->second, reciprocal, 1);
+    moved = SourceOf(moved->second, reciprocal, 1, is_as_wide);
   }
   if (!moved || !divisors_.contains(moved->first) || !found->rescales.empty()) return false;
   std::optional<IndexingMap> elements = WithoutSteps(moved->second, accumulator.shape().rank());

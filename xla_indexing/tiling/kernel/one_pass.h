@@ -32,9 +32,11 @@
 //   between it and the exponential: broadcast, reshape, bitcast, transpose, copy; conversions to
 //     floating-point numbers; negation; multiplication by what does not depend on m; division by what
 //     does not, or, once, by a sum of this kind with nothing but moves and conversions in between, or
-//     multiplication by 1 divided by that sum, as XLA writes a division by what is broadcast
-//   exponential(subtract(s, m')), where m' comes from m by broadcast, reshape, bitcast, transpose,
-//     copy and the maximum with -inf, and s is the operand of m
+//     multiplication by 1 divided by that sum, as XLA writes a division by what is broadcast; the sum
+//     may be converted on the way, to no fewer bits than the quotient has
+//   exponential(subtract(s, m')), where m' comes from m, and s and the operand of m from the same array,
+//     by broadcast, reshape, bitcast, transpose, copy, the maximum with -inf, and conversions that lose
+//     nothing: to more bits, and of m, where c is -inf, back to what holds all of s
 //
 // and the element of s that e_j is computed from must be, for each element of a and each j, the one
 // that the maximum it reads has at its step j: maps say so (both are composed, and compared in normal
