@@ -34,8 +34,9 @@ def load(pointer, mask=True, other=0.0):
 
 
 def store(pointer, value, mask=True):
-    mask = np.broadcast_to(mask, pointer.positions.shape)
-    pointer.array.ravel()[pointer.positions[mask]] = np.broadcast_to(value, mask.shape)[mask]
+    positions = np.asarray(pointer.positions)
+    mask = np.broadcast_to(mask, positions.shape)
+    pointer.array.ravel()[positions[mask]] = np.broadcast_to(value, mask.shape)[mask]
 
 
 def run_programs(kernel, arguments, count):
@@ -107,8 +108,29 @@ def of_attention():
     return [q, k, v, mask], np.einsum("hqk,hkd->hqd", weights, v)
 
 
+def of_grouped_attention():
+    q, k, v = floats(2, 3, 20, 16), floats(2, 28, 16), floats(2, 28, 16)
+    k[0, 5, 0] = -np.inf
+    weights = softmax(np.einsum("hgqd,hkd->hgqk", q.astype(np.float64), k))
+    return [q, k, v], np.einsum("hgqk,hkd->hgqd", weights, v)
+
+
+def of_weighted_sums():
+    x, weights = floats(6, 10, 14, 3), floats(5, 10)
+    expected = np.einsum("ijkl,nj->jn", x.astype(np.float64), weights)[:, None, :]
+    # As it lies in memory.
+    return [x.transpose(1, 2, 3, 0).copy(), weights], np.broadcast_to(expected, (10, 2, 5))
+
+
 @pytest.mark.parametrize(
-    ("name", "case"), [("matmul_gelu", of_matmul_gelu), ("softmax", of_softmax), ("attention", of_attention)]
+    ("name", "case"),
+    [
+        ("matmul_gelu", of_matmul_gelu),
+        ("softmax", of_softmax),
+        ("attention", of_attention),
+        ("grouped_attention", of_grouped_attention),
+        ("weighted_sums", of_weighted_sums),
+    ],
 )
 def test_kernels_compute_what_their_hlo_says(name, case):
     kernel, programs = kernel_named(name)

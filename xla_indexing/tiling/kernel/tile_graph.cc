@@ -325,6 +325,21 @@ std::optional<int64_t> TileGraph::NumElementsByDim(const TileNode& node) const {
   return elements;
 }
 
+bool TileGraph::IsMasked(const TileNode& node, int64_t dim) const {
+  const MaskedTile& own = tile(node);
+  const Interval& bounds = own.bounds[dim];
+  if (bounds != Interval::OfSize(node.array->shape.dimension(dim))) return true;
+  const mlir::AffineExpr offset = own.offsets.results()[dim];
+  const std::optional<TileStep> progress = ProgressOf(offset);
+  if (!progress) {
+    return !llvm::isa<mlir::AffineConstantExpr>(offset) || own.strides[dim] != 1 ||
+           bounds.Size() != own.sizes[dim];
+  }
+  const Int128 last = Int128{progress->step} * (num_tiles_[progress->dim] - 1) + progress->begin +
+                      Int128{own.sizes[dim] - 1} * own.strides[dim];
+  return progress->step <= 0 || progress->begin < 0 || !bounds.has_upper() || last > bounds.upper();
+}
+
 Interval TileGraph::NumElements(const TileNode& node) const {
   if (NeverRuns(node)) return Interval::Point(0);
   if (const std::optional<int64_t> elements = NumElementsByDim(node)) return CountOf(*elements);
@@ -523,7 +538,7 @@ class GraphText {
   void AddMasks(const TileNode& node) {
     const MaskedTile& tile = graph_.tile(node);
     for (size_t i = 0; i < tile.sizes.size(); ++i) {
-      if (IsWithoutMask(node, i)) continue;
+      if (!graph_.IsMasked(node, static_cast<int64_t>(i))) continue;
       absl::StrAppend(&text_, ", dimension ", i, " within ", tile.bounds[i].ToString());
     }
     std::vector<std::string> domains;
@@ -563,24 +578,6 @@ class GraphText {
                       domain.ranges()[i].bounds.ToString());
     }
     return text;
-  }
-
-  // Whether no tile goes beyond the array.
-  bool IsWithoutMask(const TileNode& node, size_t i) const {
-    const MaskedTile& tile = graph_.tile(node);
-    const Interval& bounds = tile.bounds[i];
-    const Shape& shape = node.array->shape;
-    if (bounds != Interval::OfSize(shape.dimension(static_cast<int64_t>(i)))) return false;
-    const mlir::AffineExpr offset = tile.offsets.results()[i];
-    const std::optional<TileStep> progress = ProgressOf(offset);
-    if (!progress) {
-      return llvm::isa<mlir::AffineConstantExpr>(offset) && tile.strides[i] == 1 &&
-             bounds.Size() == tile.sizes[i];
-    }
-    const Int128 last = Int128{progress->step} * (graph_.num_tiles()[progress->dim] - 1) +
-                        progress->begin + Int128{tile.sizes[i] - 1} * tile.strides[i];
-    return progress->step > 0 && progress->begin >= 0 && bounds.has_upper() &&
-           last <= bounds.upper();
   }
 
   void AddStores(int number) {

@@ -237,7 +237,8 @@ struct TileRegion {
   std::vector<TileRescale> rescales;
 
   // What happens, in order: a node is computed, or a region within this one runs, or an accumulator
-  // takes the values of this step. Accumulators of a loop that has no such steps take them last.
+  // takes the values of this step. Accumulators of a loop that has no such steps take them last, in the
+  // innermost of their loops.
   struct Step {
     bool is_region = false;
     int index = 0;
@@ -275,6 +276,8 @@ class TileGraph {
 
   // Whether every tile is exact.
   bool IsExact() const;
+  // Whether a tile may go beyond its bounds in a dimension, or these are not those of the array.
+  bool IsMasked(const TileNode& node, int64_t dim) const;
   // How often a node is computed, loaded or stored, in all programs; between the least and the most
   // where that depends on runtime variables or was not counted within some steps.
   Interval NumExecutions(const TileNode& node) const;
