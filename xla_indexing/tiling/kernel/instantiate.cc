@@ -563,6 +563,7 @@ absl::StatusOr<TileGraph> TiledComputation::Instantiate(const Tiling& tiling) co
     }
     read_as[i].tile = static_cast<int>(graph.tiles_.size());
     alike.push_back(read_as[i].tile);
+    graph.elements_of_tiles_.push_back(tile->tile.NumElements());
     graph.tiles_.push_back(std::move(tile->tile));
   }
   GraphBuilder builder(reads_, shared_, *space_, graph.num_tiles_, read_as, graph.tiles_);

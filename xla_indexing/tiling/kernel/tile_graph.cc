@@ -292,7 +292,7 @@ Interval TileGraph::NumExecutions(const TileNode& node) const {
 
 int64_t TileGraph::BytesOf(const TileNode& node) const {
   const Interval bytes =
-      xla_indexing::BytesOf(Interval::Point(tile(node).NumElements()), node.array->shape);
+      xla_indexing::BytesOf(Interval::Point(elements_of_tiles_[node.tile]), node.array->shape);
   return bytes.has_upper() ? bytes.upper() : kInt64Max;
 }
 
@@ -345,7 +345,8 @@ Interval TileGraph::NumElements(const TileNode& node) const {
   if (const std::optional<int64_t> elements = NumElementsByDim(node)) return CountOf(*elements);
   const QuestionBudget question;
   const MaskedTile& own = tile(node);
-  const Interval most = Product(NumExecutions(node), CountOf(Int128{own.NumElements()}));
+  const Interval most =
+      Product(NumExecutions(node), CountOf(Int128{elements_of_tiles_[node.tile]}));
   const bool is_moved = llvm::any_of(own.offsets.results(), [&](mlir::AffineExpr offset) {
     return HasRuntimes(offset, own.offsets);
   });

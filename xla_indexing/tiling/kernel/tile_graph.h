@@ -325,6 +325,7 @@ class TileGraph {
   std::vector<int64_t> sizes_;
   std::vector<int64_t> num_tiles_;
   std::vector<MaskedTile> tiles_;
+  std::vector<int64_t> elements_of_tiles_;  // MaskedTile::NumElements()
   std::vector<IndexingMap> domains_;
   std::vector<TileNode> nodes_;
   std::vector<TileRegion> regions_;
