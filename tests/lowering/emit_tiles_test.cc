@@ -205,6 +205,23 @@ TEST(EmitTilesTest, OnePassOfSixteenBits) {
   }
 }
 
+TEST(EmitTilesTest, SumsOverNoDimension) {
+  ExpectTilesRun(R"(
+    add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+    ENTRY e {
+      p = f32[5] parameter(0)
+      q = f32[2,5,3] parameter(1)
+      v = f32[4] parameter(2)
+      one = f32[] constant(1)
+      outer = f32[5,4] dot(p, v), lhs_contracting_dims={}, rhs_contracting_dims={}
+      shifted = f32[5,4] reduce(outer, one), dimensions={}, to_apply=add
+      sums = f32[5] reduce(q, one), dimensions={0,2}, to_apply=add
+      products = f32[5,4] dot(sums, shifted), lhs_batch_dims={0}, rhs_batch_dims={0}
+      ROOT r = f32[5,4] add(products, outer)
+    })",
+                 {"2,4", "5,4,2,1", "3,3", "1,1"}, 20);
+}
+
 TEST(EmitTilesTest, ConvolutionWithEpilogue) {
   ExpectTilesRun(kConvolutionWithEpilogue, {"1,1,6,6", "2,3,6,4", "1,2,1,3"}, 10);
 }

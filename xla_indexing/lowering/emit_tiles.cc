@@ -142,7 +142,7 @@ class TileEmitter {
       const TileNode& node = graph_.nodes()[i];
       if (GridOf(node.region) != grid || !HasTile(static_cast<int>(i))) continue;
       Value& memory = states_[i].tile.memory;
-      if (!node.IsContraction()) {
+      if (!Accumulates(node)) {
         XLA_INDEXING_ASSIGN_OR_RETURN(memory, AllocateTile(node, node.leaf));
         continue;
       }
@@ -188,10 +188,15 @@ class TileEmitter {
     return temporaries_.back();
   }
 
+  // Contractions, and sums over no dimension, as of a dot that multiplies each element with each.
+  static bool Accumulates(const TileNode& node) {
+    return node.IsContraction() || internal::IsSumOfMany(*node.instruction);
+  }
+
   // Whether a node has memory of its own: what is only stored goes to the result at once.
   bool HasTile(int node) const {
     return !internal::IsOfNothing(*graph_.nodes()[node].instruction) &&
-           (num_uses_[node] > 0 || graph_.nodes()[node].IsContraction());
+           (num_uses_[node] > 0 || Accumulates(graph_.nodes()[node]));
   }
 
   absl::Status EmitLoop(int number) {
@@ -252,7 +257,7 @@ class TileEmitter {
   absl::Status EmitNode(int number) {
     const TileNode& node = graph_.nodes()[number];
     if (!HasTile(number) && !IsStored(number)) return absl::OkStatus();
-    if (!node.IsContraction()) {
+    if (!Accumulates(node)) {
       XLA_INDEXING_RETURN_IF_ERROR(placer_.Place(node, indices_, &states_[number]));
       return Compute(number);
     }
