@@ -76,7 +76,7 @@ class OnePassTest : public ::testing::Test {
   std::vector<std::unique_ptr<HloModule>> modules_;
 };
 
-std::string Changed(std::vector<std::pair<absl::string_view, absl::string_view>> changes) {
+std::string Changed(const std::vector<std::pair<absl::string_view, absl::string_view>>& changes) {
   std::string text = kAttention;
   for (const auto& [from, to] : changes) {
     EXPECT_THAT(text, HasSubstr(std::string(from)));
