@@ -83,7 +83,8 @@ TEST(StableHloReads, FunctionsThatComeLater) {
       ElementsAre(AllOf(StartsWith("0 <- 0:"), HasSubstr("not exact"))));
 }
 
-// What JAX prints of collectives that are begun and ended apart. The value of a future is read as if there were none.
+// What JAX prints of collectives that are begun and ended apart. The value of a future is read as if there were
+// none.
 TEST(StableHloReads, Futures) {
   EXPECT_THAT(LinesOfReads(R"(
 func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {

@@ -324,7 +324,8 @@ TEST(StableHloReader, AReductionAppliesNoFunction) {
           ":3:44: error: custom op 'stablehlo.reduce' a reduction cannot apply 'func.return'"));
 }
 
-// JAX's rule for broadcasts: a dimension of the operand is 1 by its type, or the size of the result, symbol for symbol.
+// JAX's rule for broadcasts: a dimension of the operand is 1 by its type, or the size of the result, symbol for
+// symbol.
 TEST(StableHloReader, SymbolicSizesAreNotRepeated) {
   const absl::string_view function =
       R"(func.func @main(%b: tensor<i32> {SIGN}, %a: tensor<?xf32>) -> tensor<?x?xf32> {

@@ -5,15 +5,16 @@
 //                  differ
 //   dot, multiply  a factor is read where the other one is not 0 for certain
 //   convolution    the input is read where the kernel is not 0 for certain
-//   scatter        an element is read where no update takes its place, and an index vector where its window may
-//                  go, as far as its components are known
+//   scatter        an element is read where no update takes its place, and an index vector where its window
+//                  may go, as far as its components are known
 //   elementwise    an operand is read where the result cannot be told without it
 //                  (ops/values/cases/sure_values.h)
 //
 // Values are found by ops/values/element_value.h, case by case. Conditions on scalars that are not
 // known, such as a position in a cache, or the number of an iteration, stay as runtime variables. So do, in a
 // computation that is called, the predicate of a select and whether a factor is 0, since its callers may know
-// more, until nobody does (DropPredicates). A map of which a value that the module fixes was not found is over-approximate.
+// more, until nobody does (DropPredicates). A map of which a value that the module fixes was not found is
+// over-approximate.
 //
 // Example: select(compare(iota, 5), x, 0) of f32[10] depends on x: (d0) -> (d0), d0 in [0, 4].
 #ifndef XLA_INDEXING_OPS_DECISIONS_DEPENDENCE_H_

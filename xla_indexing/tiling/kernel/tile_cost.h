@@ -4,8 +4,9 @@
 // first of them the fastest: of the elements of the tile in that order, thread t has those from
 // (i * num_threads + t) * v on, v at a time, for i = 0, 1, .. The width v of an access is the greatest
 // power of two of elements within `vector_bytes` that divides the size of the tile, and of the array, in
-// the fastest dimension, and leaves no thread without elements; it is 1 where a tile has strides there. By default the order is that in which
-// the array lies in memory, minor dimensions first; dimensions of size 1 have no place in it.
+// the fastest dimension, and leaves no thread without elements; it is 1 where a tile has strides there. By
+// default the order is that in which the array lies in memory, minor dimensions first; dimensions of size 1
+// have no place in it.
 //
 //   sectors, lines   of the requests of all warps, as gpu/coalescing.h counts them
 //   elements         that are computed, each time they are; elements that are only moved do not count
