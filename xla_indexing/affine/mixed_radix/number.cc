@@ -80,8 +80,6 @@ uint64_t AddToHash(uint64_t hash, const Digit& digit) {
 
 }  // namespace
 
-size_t HashOf(const Digit& digit) { return AddToHash(0, digit); }
-
 size_t HashOf(const Number& number) {
   uint64_t hash = 0;
   for (const Digit& digit : number) hash = AddToHash(hash, digit);

@@ -71,7 +71,6 @@ int64_t CutPointBelow(const Number& number, int64_t r);
 int64_t CutPointAbove(const Number& number, int64_t r);
 
 // Equal ones have equal hashes.
-size_t HashOf(const Digit& digit);
 size_t HashOf(const Number& number);
 size_t HashOf(llvm::ArrayRef<Number> indices);
 struct HashOfNumber {

@@ -48,8 +48,6 @@ Interval* Domain::BoundsOf(AffineExpr variable) {
   return nullptr;
 }
 
-Interval Domain::RangeOf(AffineExpr expr) { return RangeOfSum(SumOf(expr), *this); }
-
 bool Domain::Constrain(AffineExpr expr, const Interval& interval) {
   if (Interval* bounds = expr ? BoundsOf(expr) : nullptr) {
     *bounds = bounds->Intersect(interval);

@@ -21,8 +21,6 @@ struct Domain {
 
   // The interval of a variable; null for all other expressions.
   Interval* BoundsOf(mlir::AffineExpr variable);
-  // An interval that contains every value of a sum of variables; All() for other expressions.
-  Interval RangeOf(mlir::AffineExpr expr);
 
   // Restricts the domain to the points with `expr` in the interval. A constraint that holds
   // everywhere is left out; one on a multiple of one variable plus a constant narrows that
