@@ -736,6 +736,7 @@ struct LoopOverRows {
   std::string condition = "lt = pred[4] compare(sums, limits), direction=LT";
   std::string any = "or";
   std::string chosen = "doubled, x";
+  std::string limits = "broadcast(limit), dimensions={}";
 };
 
 std::string LoopOverRowsText(const LoopOverRows& loop) {
@@ -769,7 +770,10 @@ ENTRY e {
   x = f32[4,6] parameter(0)
   ROOT w = f32[4,6] while(x), condition=condition, body=body
 })",
-      {{"CONDITION", loop.condition}, {"ANY", loop.any}, {"CHOSEN", loop.chosen}});
+      {{"CONDITION", loop.condition},
+       {"ANY", loop.any},
+       {"CHOSEN", loop.chosen},
+       {"broadcast(limit), dimensions={}", loop.limits}});
 }
 
 PairSet PairsOfRows(const std::function<bool(int64_t row, int64_t other)>& holds) {
@@ -794,6 +798,7 @@ TEST_F(DependenceTest, RowsThatStopByThemselvesDoNotDependOnHowLongOthersRun) {
            LoopOverRows{.condition = "lt = pred[4] compare(limits, sums), direction=LT"},
            LoopOverRows{.any = "and"},
            LoopOverRows{.chosen = "x, doubled"},
+           LoopOverRows{.limits = "constant({...})"},
        }) {
     EXPECT_EQ(DependsOn(LoopOverRowsText(loop), Dependence::kValues), PairsOfRows(all));
   }

@@ -27,8 +27,8 @@ bool IsAny(const PlacedValue& value) {
     return false;
   }
   const HloInstruction& initial = *OperandOf(value, 1).source.instruction;
-  return initial.opcode() == HloOpcode::kConstant && !initial.literal()->IsElided() &&
-         initial.literal()->IntegerAt(0) == 0;
+  return initial.opcode() == HloOpcode::kConstant && initial.literal() != nullptr &&
+         !initial.literal()->IsElided() && initial.literal()->IntegerAt(0) == 0;
 }
 
 }  // namespace

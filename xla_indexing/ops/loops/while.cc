@@ -115,6 +115,7 @@ bool DependsOnCount(const LoopBody& body) {
 
 // The maps for any number of iterations but none: where that does not matter, one more makes no difference.
 OperandIndexingSet AfterAnyCount(const LoopBody& body, const OperandIndexingSet& set) {
+  const Interval counts = Interval::AtLeast(1).Intersect(body.Counts());
   OperandIndexingSet result;
   for (OperandIndexing each : set) {
     const IndexingMap& map = each.map();
@@ -129,9 +130,14 @@ OperandIndexingSet AfterAnyCount(const LoopBody& body, const OperandIndexingSet&
       intervals[static_cast<size_t>(i)] = Interval::AtLeast(1);
       is_after_none =
           is_after_none || map.runtimes()[i].bounds.Intersect(Interval::AtLeast(1)).IsEmpty();
+      // Else it holds for each of these numbers.
       const auto symbol = static_cast<unsigned>(map.num_ranges() + i);
       const auto is_used = [&](AffineExpr expr) { return expr.isFunctionOfSymbol(symbol); };
-      if (llvm::any_of(map.results(), is_used) ||
+      if (!counts.IsSubsetOf(map.runtimes()[i].bounds) || llvm::any_of(map.results(), is_used) ||
+          llvm::any_of(each.bindings(),
+                       [&](const RuntimeVarIndexing& other) {
+                         return llvm::any_of(other.element, is_used);
+                       }) ||
           llvm::any_of(map.constraints(),
                        [&](const Constraint& constraint) { return is_used(constraint.expr); })) {
         each.Weaken(ExactnessLabel::OverApproximate(

@@ -23,6 +23,12 @@ constexpr int kMaxFollowedValues = 256;
 // Pairs of arrays of two computations that are compared; an array that is used twice is compared twice.
 constexpr int kMaxComparedFunctions = 1024;
 
+// Elided elements may be any.
+bool AreSameConstants(const HloInstruction& a, const HloInstruction& b) {
+  return a.literal() != nullptr && b.literal() != nullptr && !a.literal()->IsElided() &&
+         *a.literal() == *b.literal();
+}
+
 // Whether what an operation makes of scalars depends on nothing but its opcode, its type and the
 // direction of a comparison.
 bool IsFunctionOfOperands(const HloInstruction& instruction) {
@@ -38,7 +44,7 @@ bool IsSame(const PlacedValue& x, const PlacedValue& y, int* left) {
   const HloInstruction& of_b = *b.source.instruction;
   if (&of_a == &of_b && a.source.leaf == b.source.leaf && a.callers == b.callers) return true;
   if (--*left <= 0 || of_a.opcode() != of_b.opcode() || of_a.shape() != of_b.shape()) return false;
-  if (of_a.opcode() == HloOpcode::kConstant) return *of_a.literal() == *of_b.literal();
+  if (of_a.opcode() == HloOpcode::kConstant) return AreSameConstants(of_a, of_b);
   if (!IsFunctionOfOperands(of_a) || of_a.operand_count() != of_b.operand_count() ||
       of_a.comparison_direction() != of_b.comparison_direction()) {
     return false;
@@ -94,7 +100,7 @@ class SameFunctions {
              of_a.parameter_number() == of_b.parameter_number();
     }
     if (of_a.opcode() == HloOpcode::kConstant) {
-      return EqualIgnoringLayout(of_a.shape(), of_b.shape()) && *of_a.literal() == *of_b.literal();
+      return EqualIgnoringLayout(of_a.shape(), of_b.shape()) && AreSameConstants(of_a, of_b);
     }
     if (--left_ < 0 || depth_ == kMaxDepth) return false;
     ++depth_;
