@@ -178,19 +178,10 @@ bool ElementEvaluator::IsZero(const ValueCase& value) const {
   return IsSurelyZero(value, variables_);
 }
 
-bool ElementEvaluator::MayBeKnown(Element element) const {
-  while (true) {
-    const LeafSource source = FollowRoutes({element.instruction, element.leaf});
-    element.instruction = source.instruction;
-    element.leaf = source.leaf;
-    const bool is_passed =
-        source.instruction->opcode() == HloOpcode::kParameter && !element.path.empty() &&
-        element.path.back()->inlined_computation() == source.instruction->parent();
-    if (!is_passed) break;
-    element.instruction =
-        element.path.pop_back_val()->operand(source.instruction->parameter_number());
-  }
-  return environment_.MayBeKnown(*element.instruction, !element.path.empty());
+bool ElementEvaluator::MayBeKnown(const Element& element) const {
+  const PlacedValue source =
+      Followed({{element.instruction, element.leaf}, {element.path.begin(), element.path.end()}});
+  return environment_.MayBeKnown(*source.source.instruction, !source.callers.empty());
 }
 
 bool ElementEvaluator::IsMissed(const Element& element) const {

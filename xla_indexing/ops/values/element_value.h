@@ -244,7 +244,7 @@ class ElementEvaluator {
   std::optional<ValueCases> Follow(const Element& element, const Constraints& when,
                                    Interval* range);
   // Whether elements of the array may be known, wherever it is passed from.
-  bool MayBeKnown(Element element) const;
+  bool MayBeKnown(const Element& element) const;
   // Whether the element could be followed, if those of the operands can.
   bool IsMissed(const Element& element) const;
   // An interval that contains the values of all cases.
