@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
@@ -13,7 +12,6 @@
 #include "tests/testing/effort.h"
 #include "tests/testing/entries.h"
 #include "tests/testing/repeating_modules.h"
-#include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/text/parser.h"
@@ -70,68 +68,6 @@ TEST(HloIndexerTest, InstructionsOfOneKindShareTheirMaps) {
     })");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(CheckModule(*module), 2);
-}
-
-// Fusions of computations that are the same but for names, and of others that differ from the first
-// in one thing.
-constexpr char kFusionsOfOneKind[] = R"(
-    f0 { p = f32[8,4]{1,0} parameter(0) c = f32[] constant(1) b = f32[8,4]{1,0} broadcast(c), dimensions={}
-      a = f32[8,4]{1,0} add(p, b) ROOT t = f32[4,8]{1,0} transpose(a), dimensions={1,0} }
-    f1 { x.1 = f32[8,4]{1,0} parameter(0) x.2 = f32[] constant(1) x.3 = f32[8,4]{1,0} broadcast(x.2), dimensions={}
-      x.4 = f32[8,4]{1,0} add(x.1, x.3), metadata={op_name="plus"}
-      ROOT x.5 = f32[4,8]{1,0} transpose(x.4), dimensions={1,0} }
-    f2 { p = f32[8,4]{0,1} parameter(0) ROOT r = f32[4,8]{1,0} bitcast(p) }
-    f3 { p = f32[8,4]{1,0} parameter(0) ROOT r = f32[4,8]{1,0} bitcast(p) }
-    f4 { q = f32[8,4]{1,0} parameter(0) ROOT s = f32[4,8]{1,0} bitcast(q) }
-    f5 { p = f32[8,4]{1,0} parameter(0) q = f32[8,4]{1,0} parameter(1)
-      ROOT r = f32[4,8]{1,0} transpose(p), dimensions={1,0} }
-    f6 { p = f32[8,4]{1,0} parameter(0) q = f32[8,4]{1,0} parameter(1)
-      ROOT r = f32[4,8]{1,0} transpose(q), dimensions={1,0} }
-    f7 { p = f32[8,4]{1,0} parameter(0) n = f32[8,4]{1,0} negate(p)
-      ROOT s = f32[4,4]{1,0} slice(n), slice={[0:4], [0:4]} }
-    f8 { p = f32[8,4]{1,0} parameter(0) n = f32[8,4]{1,0} negate(p)
-      ROOT s = f32[4,4]{1,0} slice(n), slice={[4:8], [0:4]} }
-    g0 { p = f32[8,4]{1,0} parameter(0) ROOT f = f32[4,8]{1,0} fusion(p), kind=kLoop, calls=f0 }
-    g1 { p = f32[8,4]{1,0} parameter(0) ROOT f = f32[4,8]{1,0} fusion(p), kind=kLoop, calls=f1 }
-    g2 { p = f32[8,4]{1,0} parameter(0) ROOT f = f32[4,8]{1,0} fusion(p), kind=kLoop, calls=f4 }
-    ENTRY e {
-      x = f32[8,4]{1,0} parameter(0)
-      y = f32[8,4]{0,1} parameter(1)
-      k0 = f32[4,8]{1,0} fusion(x), kind=kLoop, calls=f0
-      k1 = f32[4,8]{1,0} fusion(x), kind=kLoop, calls=f1, metadata={op_name="again"}
-      k2 = f32[4,8]{1,0} fusion(y), kind=kLoop, calls=f2
-      k3 = f32[4,8]{1,0} fusion(x), kind=kLoop, calls=f3
-      k4 = f32[4,8]{1,0} fusion(x), kind=kInput, calls=f4
-      k5 = f32[4,8]{1,0} fusion(x, x), kind=kLoop, calls=f5
-      k6 = f32[4,8]{1,0} fusion(x, x), kind=kLoop, calls=f6
-      k7 = f32[4,4]{1,0} fusion(x), kind=kLoop, calls=f7
-      k8 = f32[4,4]{1,0} fusion(x), kind=kLoop, calls=f8
-      c0 = f32[4,8]{1,0} call(x), to_apply=g0
-      c1 = f32[4,8]{1,0} call(x), to_apply=g1
-      c2 = f32[4,8]{1,0} call(x), to_apply=g2
-      ROOT r = f32[4,8]{1,0} add(k0, k1)
-    })";
-
-TEST(HloIndexerTest, FusionsAndCallsOfComputationsThatSayTheSameShareTheirMaps) {
-  const auto module = Parse(kFusionsOfOneKind);
-  ASSERT_NE(module, nullptr);
-  CheckModule(*module);
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  HloIndexer indexer(&context);
-  const auto entries = [&](const char* name, Direction direction) {
-    return *indexer.Index(*module->entry_computation()->FindInstruction(name), direction);
-  };
-  for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
-    EXPECT_TRUE(indexer.Index(*module->entry_computation(), direction).ok());
-    EXPECT_EQ(entries("k0", direction), entries("k1", direction));
-    EXPECT_NE(entries("k0", direction), entries("k3", direction)) << "a bitcast";
-    EXPECT_NE(entries("k2", direction), entries("k3", direction)) << "another layout";
-    EXPECT_EQ(entries("k3", direction), entries("k4", direction));
-    EXPECT_NE(entries("k5", direction), entries("k6", direction)) << "another operand";
-    EXPECT_NE(entries("k7", direction), entries("k8", direction)) << "another slice";
-    EXPECT_EQ(entries("c0", direction), entries("c1", direction));
-    EXPECT_NE(entries("c0", direction), entries("c2", direction)) << "calls something else";
-  }
 }
 
 TEST(HloIndexerTest, ComputationsThatSayTheSameHaveTheMapsThatEachHasForItself) {
@@ -212,52 +148,6 @@ TEST(HloIndexerTest, LeavesThatAreNotThereAreRefused) {
 
 // The reasons of both name the loop, so that they are shared by views of one call and not by those of
 // the other.
-TEST(HloIndexerTest, ReasonsNameTheInstructionsOfTheirOwnComputation) {
-  std::string text;
-  for (const std::string v : {"first.", "second."}) {
-    absl::StrAppend(
-        &text, v, "body { ", v, "s = (s32[], f32[64]) parameter(0)\n ", v,
-        "k = s32[] get-tuple-element(", v, "s), index=0\n ", v, "x = f32[64] get-tuple-element(", v,
-        "s), index=1\n ", v, "one = s32[] constant(1)\n ", v, "n = s32[] add(", v, "k, ", v,
-        "one)\n ", v, "q = s32[] multiply(", v, "k, ", v, "k)\n ", v, "e = f32[1] dynamic-slice(",
-        v, "x, ", v, "q), dynamic_slice_sizes={1}\n ", v, "u = f32[64] dynamic-update-slice(", v,
-        "x, ", v, "e, ", v, "k)\n ROOT ", v, "r = (s32[], f32[64]) tuple(", v, "n, ", v, "u)\n}\n",
-        v, "below { ", v, "s = (s32[], f32[64]) parameter(0)\n ", v, "k = s32[] get-tuple-element(",
-        v, "s), index=0\n ", v, "n = s32[] constant(7)\n ROOT ", v, "l = pred[] compare(", v, "k, ",
-        v, "n), direction=LT\n}\n", v, "f { ", v, "x = f32[64] parameter(0)\n ", v,
-        "z = s32[] constant(0)\n ", v, "s = (s32[], f32[64]) tuple(", v, "z, ", v, "x)\n ", v,
-        "loop = (s32[], f32[64]) while(", v, "s), condition=", v, "below, body=", v, "body\n ROOT ",
-        v, "o = f32[64] get-tuple-element(", v, "loop), index=1\n}\n");
-  }
-  const auto module = Parse(text + R"(ENTRY e { x = f32[64] parameter(0)
-      a = f32[64] call(x), to_apply=first.f
-      ROOT b = f32[64] call(a), to_apply=second.f })");
-  ASSERT_NE(module, nullptr);
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  HloIndexer indexer(&context);
-  ASSERT_TRUE(indexer.Index(*module->entry_computation(), Direction::kOutputToInput).ok());
-  for (const std::string v : {"first.", "second.", "first."}) {
-    const auto entries =
-        indexer.Index(*module->FindComputation(v + "f"), Direction::kOutputToInput);
-    ASSERT_TRUE(entries.ok());
-    ASSERT_EQ((*entries)->size(), 1U);
-    EXPECT_TRUE(absl::StrContains((*entries)->front().indexing.label().reason, v + "loop"))
-        << (*entries)->front().indexing.label().reason;
-  }
-  std::vector<SharedIndexing> answers;
-  for (const char* const call : {"a", "b", "a", "b"}) {
-    const auto view = FusionView::OfFusion(*module->entry_computation()->FindInstruction(call));
-    ASSERT_TRUE(view.ok()) << view.status();
-    const auto entries = indexer.Index(view->computation(), Direction::kOutputToInput);
-    ASSERT_TRUE(entries.ok());
-    const std::string loop = absl::StrCat(call[0] == 'a' ? "first." : "second.", "loop");
-    EXPECT_TRUE(absl::StrContains((*entries)->front().indexing.label().reason, loop)) << loop;
-    answers.push_back(*entries);
-  }
-  EXPECT_EQ(answers[0], answers[2]);
-  CheckModule(*module);
-}
-
 TEST(HloIndexerTest, InstructionsThatReadOffsetsHaveTheMapsThatEachHasForItself) {
   int64_t shared = 0;
   for (int seed = 0; seed < Cases(60); ++seed) {

@@ -32,7 +32,6 @@ using internal::InstructionKind;
 using internal::InstructionKindHash;
 using internal::KindOf;
 using internal::ParallelFor;
-using internal::SharedAnswers;
 
 // How many instructions a thread takes at a time, at least and at most. Pieces become smaller towards
 // the end, because some instructions take a thousand times as long as others.
@@ -104,8 +103,7 @@ struct alignas(64) IndexingThread {
   uint32_t number;
   mlir::MLIRContext* context;
   std::deque<MadeIndexing> made = {};
-  std::unique_ptr<SharedAnswers> shared = {};
-  std::unique_ptr<CalledComputations> called = {};  // refers to `shared`
+  std::unique_ptr<CalledComputations> called = {};
   KindMap kinds = {};
 };
 
@@ -125,9 +123,7 @@ class ParallelIndexer {
 
   void Run(absl::FunctionRef<void(const IndexedInstruction&)> receive) {
     ForEachThread([&](IndexingThread& thread) {
-      thread.shared = std::make_unique<SharedAnswers>();
-      thread.called = std::make_unique<CalledComputations>(thread.context, options_.fusion,
-                                                           thread.shared.get());
+      thread.called = std::make_unique<CalledComputations>(thread.context, options_.fusion);
     });
     // The last instructions, which end the entry computation, are likely to be the largest.
     ForEach(instructions_.size(), [&](size_t later, IndexingThread& thread) {

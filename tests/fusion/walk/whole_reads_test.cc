@@ -11,7 +11,6 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/cache/called_computations.h"
-#include "xla_indexing/fusion/cache/shared_answers.h"
 #include "xla_indexing/fusion/walk/fusion_options.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/text/parser.h"
@@ -32,7 +31,7 @@ class WholeReadsTest : public ::testing::Test {
         absl::StrCat("HloModule m\n", computations, "ENTRY e {\n", instructions, "\n}\n"));
     ASSERT_TRUE(module.ok()) << module.status();
     module_ = *std::move(module);
-    called_ = std::make_unique<CalledComputations>(&context_, FusionOptions(), &shared_);
+    called_ = std::make_unique<CalledComputations>(&context_, FusionOptions());
     const HloComputation& entry = *module_->entry_computation();
     reads_ = std::make_unique<WholeReads>(entry, *called_, &context_);
     const QuestionBudget budget;
@@ -64,7 +63,6 @@ class WholeReadsTest : public ::testing::Test {
   }
 
   mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
-  SharedAnswers shared_;
   std::unique_ptr<HloModule> module_;
   std::unique_ptr<CalledComputations> called_;
   std::unique_ptr<WholeReads> reads_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -79,20 +80,15 @@ bool HasManyLeaves(const HloComputation& computation) {
 
 }  // namespace
 
-CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionOptions& options,
-                                       SharedAnswers* shared)
+CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionOptions& options)
     : context_(context),
       options_(options),
-      shared_(*shared),
-      times_forgotten_(shared->times_forgotten()),
       loop_options_(options),
       tightest_(options.indexing.exact),
       passed_values_(context),
-      answers_(shared, &passed_values_),
       call_trees_(options) {
   if (options.indexing.dependence != Dependence::kReads) {
     origins_.emplace(options.indexing.dependence, known_scalars_);
-    answers_.ShareNothing();
   }
   loop_options_.max_maps = std::min(options.max_maps, kMaxMapsOfLoopBodies);
 }
@@ -110,14 +106,12 @@ struct CalledComputations::OpenTables {
 int64_t CalledComputations::BeginQuestion() {
   const int64_t left = QuestionBudget::Left();
   const int64_t number = QuestionBudget::Number();
-  const int64_t cut_by = shared_.cut_by();
-  if (cut_by != 0 && (cut_by != number || !QuestionBudget::IsSpent())) Forget();
+  if (cut_by_ != 0 && (cut_by_ != number || !QuestionBudget::IsSpent())) Forget();
   if (number != budget_) {
     budget_ = number;
-    steps_before_ = shared_.steps();
+    steps_before_ = steps_;
     if (steps_before_ > left / 2) Forget();
   }
-  if (shared_.times_forgotten() != times_forgotten_) ForgetOwn();
   return left;
 }
 
@@ -129,27 +123,35 @@ bool CalledComputations::MayBeCutWithoutKept(int64_t left) {
 }
 
 void CalledComputations::EndQuestion(int64_t left) {
-  shared_.AddSteps(left - QuestionBudget::Left());
-  if (QuestionBudget::IsSpent()) shared_.SetCutBy(QuestionBudget::Number());
-  if (shared_.IsFull()) Forget();
+  steps_ += left - QuestionBudget::Left();
+  if (QuestionBudget::IsSpent()) cut_by_ = QuestionBudget::Number();
+  if (kept_maps_ > kMaxKept) Forget();
 }
 
 void CalledComputations::Forget() {
-  shared_.Forget();
-  ForgetOwn();
-}
-
-void CalledComputations::ForgetOwn() {
-  answers_.Forget();
+  answers_.clear();
+  kept_maps_ = 0;
   passed_values_.Forget();
-  known_callers_.clear();
   are_reads_decided_.clear();
   loops_.clear();
   kinds_.Forget();
   forms_.Forget();
   compositions_.Forget();
+  steps_ = 0;
   steps_before_ = 0;
-  times_forgotten_ = shared_.times_forgotten();
+  cut_by_ = 0;
+}
+
+absl::StatusOr<SharedIndexing> CalledComputations::FindOrMake(const Question& question,
+                                                              MakeEntries make) {
+  if (const auto known = answers_.find(question); known != answers_.end()) return known->second;
+  absl::StatusOr<InstructionIndexing> made = make();
+  if (!made.ok()) return made.status();
+  auto entries = std::make_shared<const InstructionIndexing>(*std::move(made));
+  ++kept_maps_;
+  for (const IndexingEntry& entry : *entries) kept_maps_ += entry.indexing.size();
+  answers_.insert_or_assign(question, entries);
+  return entries;
 }
 
 IndexingOptions CalledComputations::OptionsAt(int depth) {
@@ -227,15 +229,15 @@ absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputa
   const HloComputation& computation = called.computation;
   const bool is_of_loop = called.caller.opcode() == HloOpcode::kWhile;
   const int depth = depth_;
-  SharedAnswers::Question question;
-  question.direction = direction;
-  question.from = from;
-  question.levels_left = call_trees_.LevelsLeft(depth + 1, computation);
-  question.is_called = true;
-  question.is_of_loop = is_of_loop;
-  question.tightest = tightest_ || called.tightest;
+  const Question question = {.subject = &computation,
+                             .direction = direction,
+                             .from = from,
+                             .levels_left = call_trees_.LevelsLeft(depth + 1, computation),
+                             .is_called = true,
+                             .is_of_loop = is_of_loop,
+                             .tightest = tightest_ || called.tightest};
   const absl::StatusOr<SharedIndexing> entries =
-      answers_.FindOrMake(question, computation, [&]() -> absl::StatusOr<InstructionIndexing> {
+      FindOrMake(question, [&]() -> absl::StatusOr<InstructionIndexing> {
         const bool tightest = std::exchange(tightest_, tightest_ || called.tightest);
         const int64_t max_steps = StepsOfWalk(computation, direction, is_of_loop);
         absl::StatusOr<TraversalResult> walked =
@@ -436,38 +438,21 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
     if (!all.ok()) return all.status();
     return StartingAt(**all, direction, from);
   }
-  const bool calls = !instruction.called_computations().empty();
-  const InstructionKey key(&instruction, direction, from.operand, from.operand_leaf,
-                           call_trees_.LevelsLeft(depth, instruction), tightest_);
-  if (calls) {
-    const auto known = known_callers_.find(key);
-    if (known != known_callers_.end()) return known->second;
+  if (instruction.called_computations().empty()) {
+    return ComputeIndexing(instruction, direction, context_, OptionsAt(depth), from);
   }
+  const Question question = {.subject = &instruction,
+                             .direction = direction,
+                             .from = from,
+                             .levels_left = call_trees_.LevelsLeft(depth, instruction),
+                             .tightest = tightest_};
   const bool is_loop =
       instruction.opcode() == HloOpcode::kWhile || instruction.opcode() == HloOpcode::kScan;
-  absl::StatusOr<InstructionIndexing> entries =
-      is_loop ? EntriesOfLoop(instruction, direction, from, depth)
-              : ComputeIndexing(instruction, direction, context_, OptionsAt(depth), from);
-  if (calls && entries.ok()) {
-    shared_.CountMaps(*entries);
-    known_callers_.emplace(key, *entries);
-  }
-  return entries;
-}
-
-absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOfLoop(const HloInstruction& loop,
-                                                                      Direction direction,
-                                                                      OperandLeaf from, int depth) {
-  SharedAnswers::Question question;
-  question.direction = direction;
-  question.from = from;
-  question.levels_left = call_trees_.LevelsLeft(depth, loop);
-  question.tightest = tightest_;
-  const absl::StatusOr<SharedIndexing> entries =
-      answers_.FindOrMake(question, loop, [&]() -> absl::StatusOr<InstructionIndexing> {
-        const OpenTables open(this);
-        return ComputeIndexing(loop, direction, context_, OptionsAt(depth), from);
-      });
+  const absl::StatusOr<SharedIndexing> entries = FindOrMake(question, [&] {
+    std::optional<OpenTables> open;
+    if (is_loop) open.emplace(this);
+    return ComputeIndexing(instruction, direction, context_, OptionsAt(depth), from);
+  });
   if (!entries.ok()) return entries.status();
   return **entries;
 }
@@ -478,16 +463,14 @@ absl::StatusOr<SharedIndexing> CalledComputations::EntriesOf(const HloComputatio
                                                              MakeEntries make) {
   return Ask([&]() -> absl::StatusOr<SharedIndexing> {
     // Who asks once does not pay for what is shared.
-    if (!std::exchange(was_asked_, true) && shared_.steps() == 0) {
+    if (!std::exchange(was_asked_, true) && steps_ == 0) {
       absl::StatusOr<InstructionIndexing> made = make();
       if (!made.ok()) return made.status();
       return std::make_shared<const InstructionIndexing>(*std::move(made));
     }
-    SharedAnswers::Question question;
-    question.direction = direction;
-    question.from = from;
-    question.tightest = tightest_;
-    return answers_.FindOrMake(question, computation, make);
+    return FindOrMake(
+        {.subject = &computation, .direction = direction, .from = from, .tightest = tightest_},
+        make);
   });
 }
 
@@ -499,39 +482,27 @@ absl::StatusOr<SharedIndexing> CalledComputations::EntriesOf(const HloInstructio
 absl::StatusOr<SharedIndexing> CalledComputations::AllEntriesOf(const HloInstruction& instruction,
                                                                 Direction direction,
                                                                 bool simplified) {
-  const bool backward = direction == Direction::kOutputToInput;
-  const KnownKinds::Form form = {direction, options_.indexing.exact, simplified};
   if (!AreNeededFor(instruction)) {
-    return EntriesOfKind(instruction, form);
+    return EntriesOfKind(instruction, {direction, options_.indexing.exact, simplified});
   }
-  const auto make = [&]() -> absl::StatusOr<InstructionIndexing> {
-    std::vector<OperandLeaf> leaves;
-    if (backward) {
-      const int64_t leaf_count = instruction.shape().LeafCount();
-      for (int64_t leaf = 0; leaf < leaf_count; ++leaf) leaves.push_back({0, leaf});
-    } else {
-      leaves = UnreadOperandLeaves(instruction.operands(), {});
-    }
-    InstructionIndexing entries;
-    for (const OperandLeaf& leaf : leaves) {
-      absl::StatusOr<InstructionIndexing> of_leaf =
-          EntriesOf(instruction, direction, leaf, /*depth=*/0);
-      if (!of_leaf.ok()) return of_leaf.status();
-      absl::c_move(*of_leaf, std::back_inserter(entries));
-    }
-    if (!backward) SortEntries(&entries);
-    return entries;
-  };
-  const HloComputation* called = instruction.inlined_computation();
-  InstructionKind kind;
-  if (called != nullptr) {
-    const SharedAnswers::Content& content = answers_.ContentOf(*called);
-    // Where nothing is bound, nothing is read from outside to be folded.
-    if (!content.may_bind) kind = KindOfCall(instruction, content.number);
+  const bool backward = direction == Direction::kOutputToInput;
+  std::vector<OperandLeaf> leaves;
+  if (backward) {
+    const int64_t leaf_count = instruction.shape().LeafCount();
+    for (int64_t leaf = 0; leaf < leaf_count; ++leaf) leaves.push_back({0, leaf});
+  } else {
+    leaves = UnreadOperandLeaves(instruction.operands(), {});
   }
-  return kinds_.Find(std::move(kind), form, make, [&](const InstructionIndexing& entries) {
-    return AreOfKind(instruction, entries) && shared_.AreSharedUpToNames(entries, *called);
-  });
+  InstructionIndexing entries;
+  for (const OperandLeaf& leaf : leaves) {
+    absl::StatusOr<InstructionIndexing> of_leaf =
+        EntriesOf(instruction, direction, leaf, /*depth=*/0);
+    if (!of_leaf.ok()) return of_leaf.status();
+    absl::c_move(*of_leaf, std::back_inserter(entries));
+  }
+  if (!backward) SortEntries(&entries);
+  if (simplified) Simplify(&entries);
+  return std::make_shared<const InstructionIndexing>(std::move(entries));
 }
 
 Interval CalledComputations::DevicesOf(const HloComputation& computation) {

@@ -8,11 +8,7 @@
 //
 // Results are kept from question to question, so that asking about all instructions of a module
 // costs as much as asking about one. What instructions of one kind share is kept too
-// (fusion/cache/known_kinds.h), fusions and calls among them: the kind of one is the content of
-// its computation and the shapes of its operands. What walks over computations find is shared by
-// all computations of one content (fusion/cache/shared_answers.h), also those of other modules,
-// and so are the maps of loops.
-// All else is of one module, the only one that this is asked about.
+// (fusion/cache/known_kinds.h). All of it is of one module, the only one that this is asked about.
 //
 // Answers do not depend on what was asked before, though what is kept spares a question steps of its
 // budget. Let K be the steps in which all was made that has been kept since before the budget was
@@ -22,12 +18,12 @@
 // anew. What was made since the budget was opened, for questions that share it (the leaves of one
 // instruction, one after another), the budget has paid for already. So that questions are rarely
 // answered anew, everything is forgotten when K is more than half of a budget as it is opened; and
-// besides when there are more maps than SharedAnswers keeps. What a budget that is spent has cut is kept
-// for the questions that share it, which can do no better, and forgotten before the next one. Everything
-// is what all that use the same SharedAnswers have kept.
+// besides when more than kMaxKept maps are kept. What a budget that is spent has cut is kept
+// for the questions that share it, which can do no better, and forgotten before the next one.
 #ifndef XLA_INDEXING_FUSION_CACHE_CALLED_COMPUTATIONS_H_
 #define XLA_INDEXING_FUSION_CACHE_CALLED_COMPUTATIONS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -44,8 +40,6 @@
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/cache/call_trees.h"
 #include "xla_indexing/fusion/cache/known_kinds.h"
-#include "xla_indexing/fusion/cache/module_answers.h"
-#include "xla_indexing/fusion/cache/shared_answers.h"
 #include "xla_indexing/fusion/walk/find_by_walk.h"
 #include "xla_indexing/fusion/walk/fusion_options.h"
 #include "xla_indexing/fusion/walk/reachability.h"
@@ -69,9 +63,7 @@ namespace xla_indexing::internal {
 
 class CalledComputations final : public ComputationIndexer, public TraversalSource {
  public:
-  // `shared`, which has to outlive this, is used with this context and these options alone.
-  CalledComputations(mlir::MLIRContext* context, const FusionOptions& options,
-                     SharedAnswers* shared);
+  CalledComputations(mlir::MLIRContext* context, const FusionOptions& options);
   ~CalledComputations() override;
 
   // ComputationIndexer: the entries as `called.caller` sees them.
@@ -134,7 +126,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
                                                 int depth) override;
   absl::StatusOr<SharedIndexing> ReadByAllOf(const HloInstruction& instruction, int64_t leaf,
                                              int depth) override;
-  using MakeEntries = ModuleAnswers::MakeEntries;
+  using MakeEntries = llvm::function_ref<absl::StatusOr<InstructionIndexing>()>;
 
   // The entries of a computation, of all leaves or of one, as a question of its own. Where they are
   // not known, `make` makes them.
@@ -169,11 +161,29 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   bool MayBeCutWithoutKept(int64_t left);
   void EndQuestion(int64_t left);
   void Forget();
-  void ForgetOwn();
 
-  // An instruction, direction, number and leaf, levels left, and whether the tightest maps are
-  // asked for.
-  using InstructionKey = std::tuple<const HloInstruction*, Direction, int64_t, int64_t, int, bool>;
+  // What was asked of a computation, or of an instruction that calls some.
+  struct Question {
+    const void* subject = nullptr;
+    Direction direction = Direction::kOutputToInput;
+    // Where the walk starts; none: everywhere.
+    std::optional<OperandLeaf> from;
+    int levels_left = 0;
+    // Whether a computation is called, and then whether as the body or the condition of a loop.
+    bool is_called = false;
+    bool is_of_loop = false;
+    bool tightest = false;
+
+    template <typename H>
+    friend H AbslHashValue(H h, const Question& q) {
+      const OperandLeaf from = q.from.value_or(OperandLeaf{-1, -1});
+      return H::combine(std::move(h), q.subject, q.direction, from.operand, from.operand_leaf,
+                        q.levels_left, q.is_called, q.is_of_loop, q.tightest);
+    }
+    friend bool operator==(const Question& a, const Question& b) = default;
+  };
+  // The answer that is kept, or what `make` makes.
+  absl::StatusOr<SharedIndexing> FindOrMake(const Question& question, MakeEntries make);
 
   // How many steps a walk over a computation that is called may take. As any of its n leaves may be
   // asked for, and leads to many of them where there are many, that is a share of 1 / n, and of
@@ -201,19 +211,16 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // The same, where they are not kept, as `make` makes them.
   absl::StatusOr<SharedIndexing> EntriesOfKind(const HloInstruction& instruction,
                                                const KnownKinds::Form& form, MakeEntries make);
-  // The entries of one leaf of a while or scan that is met at this depth, which equal loops share.
-  absl::StatusOr<InstructionIndexing> EntriesOfLoop(const HloInstruction& loop, Direction direction,
-                                                    OperandLeaf from, int depth);
   // The entries of all leaves.
   absl::StatusOr<SharedIndexing> AllEntriesOf(const HloInstruction& instruction,
                                               Direction direction, bool simplified);
+
+  static constexpr size_t kMaxKept = 50'000;
+
   mlir::MLIRContext* context_;
   const KnownLoops known_loops_{*this, context_};
   const KnownScalars known_scalars_{*this, context_};
   const FusionOptions options_;
-  SharedAnswers& shared_;
-  // How often that had forgotten everything when this did.
-  int64_t times_forgotten_ = 0;
   bool was_asked_ = false;
   // For bodies of loops: entries with more maps than a loop is composed of are of no use.
   FusionOptions loop_options_;
@@ -226,18 +233,21 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   struct OpenTables;
   RememberedForms::Table forms_;
   RememberedCompositions::Table compositions_;
-  // In how many steps that was made, at most, which was kept before the budget with this number was
-  // opened.
+  // In how many steps all that is kept was made, at most; and what was kept before the budget with
+  // this number was opened.
+  int64_t steps_ = 0;
   int64_t steps_before_ = 0;
   int64_t budget_ = 0;
+  // The budget that was spent, so that what is kept may be too weak for questions of others; 0 for none.
+  int64_t cut_by_ = 0;
   // What a question's budget has paid for is there when it is spent.
-  absl::flat_hash_map<InstructionKey, InstructionIndexing> known_callers_;
+  absl::flat_hash_map<Question, SharedIndexing> answers_;
+  size_t kept_maps_ = 0;
   absl::flat_hash_map<const HloInstruction*, bool> are_reads_decided_;
   absl::flat_hash_map<std::tuple<const HloInstruction*, Direction, int, bool>,
                       std::unique_ptr<LoopMemo>>
       loops_;
   PassedValues passed_values_;
-  ModuleAnswers answers_;
   CallTrees call_trees_;
   std::optional<ValueOrigins> origins_;
   absl::flat_hash_map<const HloComputation*, Interval> devices_;

@@ -1,6 +1,5 @@
 #include "xla_indexing/fusion/cache/instruction_kind.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,11 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "llvm/ADT/STLExtras.h"
-#include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/types/attribute.h"
-#include "xla_indexing/hlo/types/element_type.h"
-#include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
 
 namespace xla_indexing::internal {
@@ -164,40 +159,6 @@ void AppendShapes(const HloInstruction& instruction, InstructionKind* kind) {
   }
 }
 
-// Appends a literal by what it says; false where that is too long.
-bool AppendLiteral(const Literal& literal, uint64_t number_of_shape, Words* content) {
-  constexpr int64_t kMaxElements = 1024;
-  if (!literal.tuple_elements().empty()) return false;
-  const int64_t count =
-      literal.IsSplat() ? std::min<int64_t>(literal.ElementCount(), 1) : literal.ElementCount();
-  if (count > kMaxElements) return false;
-  content->append({number_of_shape, (literal.IsElided() ? 1U : 0U) | (literal.IsSplat() ? 2U : 0U),
-                   static_cast<uint64_t>(count)});
-  const int parts = IsComplex(literal.shape().element_type()) ? 2 : 1;
-  for (int64_t i = 0; i < count; ++i) {
-    for (int part = 0; part < parts; ++part) content->push_back(literal.BitsAt(i, part));
-  }
-  return true;
-}
-
-// Whether an attribute says nothing about maps and values. Rules for custom calls may read what they
-// like.
-bool IsDescription(AttributeKey key, HloOpcode opcode) {
-  switch (key) {
-    case AttributeKey::kMetadata:
-    case AttributeKey::kControlPredecessors:
-      return true;
-    case AttributeKey::kSharding:
-    case AttributeKey::kFrontendAttributes:
-      return !IsOpaque(opcode);
-    case AttributeKey::kBackendConfig:
-      // That of a while may say how often it runs.
-      return !IsOpaque(opcode) && opcode != HloOpcode::kWhile;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 bool HasKind(HloOpcode opcode) {
@@ -224,68 +185,6 @@ InstructionKind KindOf(const HloInstruction& instruction) {
 }
 
 InstructionKind OwnKind(const HloInstruction& instruction) { return {kOwn, Address(&instruction)}; }
-
-bool AppendContent(const HloInstruction& instruction, const ContentNumbers& numbers,
-                   llvm::SmallVectorImpl<uint64_t>* content) {
-  const HloOpcode opcode = instruction.opcode();
-  content->append({static_cast<uint64_t>(opcode), numbers.of_shape(instruction.shape()),
-                   static_cast<uint64_t>(instruction.operand_count())});
-  for (const HloInstruction* operand : instruction.operands()) {
-    content->push_back(numbers.of_operand(*operand));
-  }
-  const auto append_computation = [&](const HloComputation* computation) {
-    content->push_back(computation == nullptr ? 0 : 1 + numbers.of_computation(*computation));
-  };
-  for (const Attribute& attribute : instruction.attributes()) {
-    if (IsDescription(attribute.key, opcode)) continue;
-    content->push_back(static_cast<uint64_t>(attribute.key));
-    // Channels are numbered one by one; what a collective does depends on whether it has one.
-    if (attribute.key == AttributeKey::kChannelId) continue;
-    if (attribute.key == AttributeKey::kOther) AppendText(attribute.name, content);
-    if (const auto* literal = std::get_if<const Literal*>(&attribute.value)) {
-      if (!AppendLiteral(**literal, numbers.of_shape((*literal)->shape()), content)) return false;
-    } else if (const auto* computation = std::get_if<const HloComputation*>(&attribute.value)) {
-      append_computation(*computation);
-    } else if (const auto* computations =
-                   std::get_if<absl::Span<const HloComputation* const>>(&attribute.value)) {
-      content->push_back(computations->size());
-      absl::c_for_each(*computations, append_computation);
-    } else if (std::holds_alternative<absl::Span<const HloInstruction* const>>(attribute.value)) {
-      return false;
-    } else {
-      std::visit(AppendValue{content}, attribute.value);
-    }
-  }
-  // Runtime variables are put in the order of the computations that they are read in.
-  const absl::Span<const HloComputation* const> called = instruction.called_computations();
-  if (called.size() < 2 || absl::c_linear_search(called, nullptr)) return true;
-  llvm::SmallVector<std::pair<int64_t, uint64_t>, 4> order;
-  for (size_t i = 0; i < called.size(); ++i) order.emplace_back(called[i]->index_in_module(), i);
-  absl::c_sort(order);
-  for (size_t i = 0; i < order.size(); ++i) {
-    const bool is_same = i > 0 && order[i].first == order[i - 1].first;
-    content->push_back(order[i].second << 1 | (is_same ? 1 : 0));
-  }
-  return true;
-}
-
-bool MayBind(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kConstant:
-    case HloOpcode::kIota:
-    case HloOpcode::kParameter:
-    case HloOpcode::kTuple:
-      return false;
-    default:
-      return !HasKind(opcode) || ReadsIndices(opcode);
-  }
-}
-
-InstructionKind KindOfCall(const HloInstruction& instruction, uint64_t computation) {
-  InstructionKind kind = {static_cast<uint64_t>(instruction.opcode()), computation};
-  AppendShapes(instruction, &kind);
-  return kind;
-}
 
 bool AreOfKind(const HloInstruction& instruction, const InstructionIndexing& entries) {
   return absl::c_none_of(entries, [&](const IndexingEntry& entry) {

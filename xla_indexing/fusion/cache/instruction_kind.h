@@ -1,11 +1,10 @@
 // What the maps of an instruction depend on.
 //
 // Most operations are indexed by opcode, attributes, and the shapes of result and operands alone:
-// two instructions in which these are equal are of one *kind* and have equal maps. Calls and fusions
-// have a kind where what they call has no bindings (KindOfCall). Operations that read indices while
-// the program runs (dynamic-slice, dynamic-update-slice, gather, scatter) depend besides on what the
-// module says of these: each such instruction is of a kind of its own (OwnKind). Other operations
-// that look into computations have none.
+// two instructions in which these are equal are of one *kind* and have equal maps. Operations that
+// read indices while the program runs (dynamic-slice, dynamic-update-slice, gather, scatter) depend
+// besides on what the module says of these: each such instruction is of a kind of its own (OwnKind).
+// Operations that look into computations have none.
 //
 // A kind is a list of words to be compared and hashed. Shapes stand in it by address: modules hold
 // equal shapes once, so that a kind means something as long as the instruction's module lives, and
@@ -20,18 +19,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
-#include "xla_indexing/hlo/types/shape.h"
+#include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/answers/indexing_entry.h"
 
 namespace xla_indexing::internal {
@@ -44,29 +37,6 @@ bool HasKind(HloOpcode opcode);
 // The kind of an instruction that shares it with others; empty where it has none, or its own.
 InstructionKind KindOf(const HloInstruction& instruction);
 InstructionKind OwnKind(const HloInstruction& instruction);
-
-// The kind of a call or a fusion of a computation with this number, equal ones for computations that
-// say the same, whose maps have no bindings.
-InstructionKind KindOfCall(const HloInstruction& instruction, uint64_t computation);
-
-// Gives shapes and computations numbers: equal ones where they are equal in what they say; operands
-// their positions among what is compared.
-struct ContentNumbers {
-  llvm::function_ref<uint64_t(const HloInstruction&)> of_operand;
-  llvm::function_ref<uint64_t(const Shape&)> of_shape;
-  llvm::function_ref<uint64_t(const HloComputation&)> of_computation;
-};
-
-// Appends what the maps of an instruction and the values of its elements depend on, but for what its
-// operands are: opcode, shape, attributes that are no descriptions, the positions of its operands,
-// and the order in which the module has the computations that it calls. Names do
-// not count. False where that is too long to be compared, as of large constants.
-bool AppendContent(const HloInstruction& instruction, const ContentNumbers& numbers,
-                   llvm::SmallVectorImpl<uint64_t>* content);
-
-// Whether maps of instructions of the opcode may have bindings of their own, or come from
-// computations.
-bool MayBind(HloOpcode opcode);
 
 // Whether the maps of an instruction are those of every instruction of its kind. They are not where
 // reasons name the instruction.

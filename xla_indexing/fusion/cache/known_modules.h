@@ -3,7 +3,7 @@
 // What is known by address is of one module (fusion/cache/called_computations.h). Modules are told
 // apart by their serial numbers, so that a module may end before the indexer that was asked about it:
 // what is known of it is then never looked up again, and dropped when kMaxModules others have been
-// asked about. What is known by content (fusion/cache/shared_answers.h) is of all of them.
+// asked about.
 #ifndef XLA_INDEXING_FUSION_CACHE_KNOWN_MODULES_H_
 #define XLA_INDEXING_FUSION_CACHE_KNOWN_MODULES_H_
 
@@ -16,7 +16,6 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/cache/called_computations.h"
-#include "xla_indexing/fusion/cache/shared_answers.h"
 #include "xla_indexing/fusion/walk/fusion_options.h"
 #include "xla_indexing/hlo/model/module.h"
 
@@ -37,7 +36,7 @@ class KnownModules {
     if (known == modules_.end()) {
       if (modules_.size() == kMaxModules) modules_.pop_back();
       modules_.emplace_back(module.serial_number(),
-                            std::make_unique<CalledComputations>(context_, options_, &shared_));
+                            std::make_unique<CalledComputations>(context_, options_));
       known = std::prev(modules_.end());
     }
     // The one asked about last stands first.
@@ -51,7 +50,6 @@ class KnownModules {
 
   mlir::MLIRContext* context_;
   const FusionOptions options_;
-  SharedAnswers shared_;
   llvm::SmallVector<Known, kMaxModules> modules_;
 };
 

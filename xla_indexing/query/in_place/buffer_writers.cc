@@ -345,11 +345,14 @@ WriterSafety BufferWriters::CheckWhile(const BufferValue& written, const BufferV
 InPlaceSafety BufferWriters::CheckAlone(const BufferValue& written, const BufferValue& before) {
   const HloInstruction* writer = written.instruction;
   // What it reads through bitcasts too is one parameter. Constants may say where an update goes.
-  absl::StatusOr<FusionView> view =
-      FusionView::Create({writer}, [&](const HloInstruction& instruction) {
-        return &instruction == writer || IsOnlyAName(instruction) ||
-               instruction.opcode() == HloOpcode::kConstant;
-      });
+  const auto [known, is_new] = views_.try_emplace(writer, absl::UnknownError(""));
+  absl::StatusOr<FusionView>& view = known->second;
+  if (is_new) {
+    view = FusionView::Create({writer}, [&](const HloInstruction& instruction) {
+      return &instruction == writer || IsOnlyAName(instruction) ||
+             instruction.opcode() == HloOpcode::kConstant;
+    });
+  }
   if (!view.ok()) return InPlaceSafety::Undecided(std::string(view.status().message()));
   std::vector<OperandLeaf> parameters;
   for (size_t i = 0; i < view->operands().size(); ++i) {

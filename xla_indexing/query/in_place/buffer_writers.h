@@ -40,6 +40,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
@@ -130,6 +132,8 @@ class BufferWriters {
   absl::flat_hash_map<const HloInstruction*, absl::flat_hash_set<const HloInstruction*>>
       computed_from_;
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<BufferWriters>> in_body_;
+  // Each instruction that writes, as a computation of its own.
+  absl::flat_hash_map<const HloInstruction*, absl::StatusOr<FusionView>> views_;
 };
 
 // The same about a while by itself.
