@@ -248,43 +248,19 @@ NestsOfLeaf Gtsv(const LeafPair& pair) {
   enum { kLower, kDiagonal, kUpper, kSolution, kStatus };
   const int64_t n = pair.Size(pair.OperandShape(kDiagonal), 0);
   for (int64_t i = kLower; i <= kUpper; ++i) {
-    const Shape& diagonal = pair.OperandShape(i);
-    if (pair.Size(diagonal, 0) != n || i >= pair.call.shape().LeafCount() ||
-        pair.call.shape().Leaf(i).dimensions() != diagonal.dimensions()) {
-      return std::nullopt;
-    }
+    if (pair.Size(pair.OperandShape(i), 0) != n) return std::nullopt;
   }
   const Shape& right = pair.OperandShape(kSolution);
-  if (pair.leaf > kStatus || pair.Size(right, 0) != n) return std::nullopt;
-  // What is looked at of the diagonals, and what is made of them: the last is the second diagonal above,
-  // from element 1 on, which is there where rows were exchanged.
+  const bool is_solution = pair.leaf == kSolution && pair.Size(right, 0) == n &&
+                           pair.Result().dimensions() == right.dimensions();
+  const bool is_status = pair.leaf == kStatus && pair.Rank(pair.Result()) == 0;
+  if (!is_solution && !is_status) return std::nullopt;
+  if (pair.operand == kSolution) {
+    return is_solution ? NestsOfRows(pair, {{"ic", "pc"}}) : LoopNests();
+  }
   const Interval given[] = {Interval::Closed(1, n - 1), Interval::OfSize(n),
                             Interval::OfSize(n - 1)};
-  const Interval made[] = {Interval::Closed(1, n - 2), Interval::OfSize(n),
-                           Interval::OfSize(n - 1)};
-  if (pair.leaf == kSolution) {
-    if (pair.Result().dimensions() != right.dimensions()) return std::nullopt;
-    if (pair.operand == kSolution) return NestsOfRows(pair, {{"ic", "pc"}});
-    return NestsOfRows(pair, {{"ic", "p", {}, {{'p', given[pair.operand]}}}});
-  }
-  if (pair.leaf == kStatus && pair.Rank(pair.Result()) != 0) return std::nullopt;
-  // The status says where the triangle has a zero.
-  if (pair.operand == kSolution) return LoopNests();
-  const std::pair<char, Interval> read = {'p', given[pair.operand]};
-  if (pair.leaf == kStatus) return NestsOfRows(pair, {{"", "p", {}, {read}}});
-  // Element k reads elements p <= k + ahead.
-  constexpr int64_t kAhead[][3] = {{0, -1, -2}, {1, 0, -1}, {1, 1, 0}};
-  const std::vector<IndexOrder> up_to = {{'p', 'k', -kAhead[pair.leaf][pair.operand]}};
-  std::vector<ReadRow> rows = {{"k", "p", up_to, {{'k', made[pair.leaf]}, read}}};
-  // What is not part of the result stays.
-  const auto stays = [&](const Interval& of) { rows.push_back({"k", "k", {}, {{'k', of}}}); };
-  if (pair.leaf == kLower && pair.operand == kUpper) stays(made[kLower]);
-  if (pair.leaf == kLower && pair.operand == kLower) {
-    stays(Interval::Point(0));
-    if (n > 1) stays(Interval::Point(n - 1));
-  }
-  if (pair.leaf == kUpper && pair.operand == kUpper) stays(Interval::Point(n - 1));
-  return NestsOfRows(pair, rows);
+  return NestsOfRows(pair, {{is_solution ? "ic" : "", "p", {}, {{'p', given[pair.operand]}}}});
 }
 
 NestsOfLeaf Orgqr(const LeafPair& pair) {
@@ -309,92 +285,6 @@ NestsOfLeaf Orgqr(const LeafPair& pair) {
                     {{'j', later}, {'q', Interval::OfSize(reflections)}}});
   }
   return NestsOfRows(pair, rows);
-}
-
-// Every element of a box of the result reads every element of a box of the operand.
-ReadRow BoxReadsBox(const std::vector<Interval>& result, const std::vector<Interval>& operand,
-                    std::vector<IndexOrder> orders = {}) {
-  ReadRow row = {std::string("ij", result.size()), std::string("pq", operand.size()),
-                 std::move(orders)};
-  for (size_t k = 0; k < result.size(); ++k) row.within.emplace_back("ij"[k], result[k]);
-  for (size_t k = 0; k < operand.size(); ++k) row.within.emplace_back("pq"[k], operand[k]);
-  return row;
-}
-
-NestsOfLeaf Gehrd(const LeafPair& pair) {
-  const Shape& matrix = pair.Operand();
-  const int64_t n = pair.Size(matrix, 0);
-  if (!pair.IsSquare(matrix) || NumberOf(pair.call, "low") != 1 ||
-      NumberOf(pair.call, "high") != n) {
-    return std::nullopt;
-  }
-  if (pair.leaf > 1) return LoopNests();
-  const int64_t reflections = ReflectionsOf(matrix, n - 1);
-  const Interval all = Interval::OfSize(n);
-  const Interval first = Interval::Point(0);
-  const Interval later = Interval::Closed(1, n - 1);
-  if (pair.leaf == 1) {
-    if (pair.Rank(pair.Result()) != 1 || pair.Size(pair.Result(), 0) < reflections) {
-      return std::nullopt;
-    }
-    const Interval factors = Interval::OfSize(reflections);
-    return NestsOfRows(pair, {BoxReadsBox({factors.Intersect(first)}, {later, first}),
-                              BoxReadsBox({factors.Intersect(later)}, {later, all})});
-  }
-  if (pair.Result().dimensions() != matrix.dimensions()) return std::nullopt;
-  if (reflections == 0) return NestsOfRows(pair, {{"ij", "ij"}});
-  // The columns of row 0 that reflection 0 alone changes, and those that others change too.
-  const Interval of_one = reflections == 1 ? later : Interval::Point(1);
-  const Interval of_several = Interval::Closed(of_one.upper() + 1, n - 1);
-  return NestsOfRows(
-      pair,
-      {BoxReadsBox({first, first}, {first, first}), BoxReadsBox({first, later}, {first, later}),
-       BoxReadsBox({first, of_one}, {later, first}), BoxReadsBox({first, of_several}, {later, all}),
-       BoxReadsBox({later, first}, {later, first}), BoxReadsBox({later, later}, {later, all})});
-}
-
-NestsOfLeaf Sytrd(const LeafPair& pair) {
-  enum { kMatrix, kDiagonal, kBeside, kFactors };
-  const char uplo = TriangleOf(pair.call);
-  const Shape& matrix = pair.Operand();
-  if (!IsOneOf(uplo, "LU") || !pair.IsSquare(matrix)) return std::nullopt;
-  const int64_t n = pair.Size(matrix, 0);
-  const int64_t reflections = ReflectionsOf(matrix, n - 1);
-  if (pair.leaf > kFactors) return LoopNests();
-  const Shape& result = pair.Result();
-  if (pair.Rank(result) != (pair.leaf == kMatrix ? 2 : 1)) return std::nullopt;
-  for (int64_t k = 0; k < pair.Rank(result); ++k) {
-    const int64_t size = pair.leaf <= kDiagonal ? n : std::max<int64_t>(0, n - 1);
-    if (pair.Size(result, k) != size) return std::nullopt;
-  }
-  if (!LeavesRowsAlone(pair) && (n < 3 || pair.leaf == kFactors)) return std::nullopt;
-  // The upper triangle is reduced from its end: these are the indices of the lower one, of so many.
-  const auto at = [&](int64_t from, int64_t to, int64_t size) {
-    return uplo == 'L' ? Interval::Closed(from, to)
-                       : Interval::Closed(size - 1 - to, size - 1 - from);
-  };
-  const Interval all = Interval::OfSize(n);
-  const Interval first = at(0, 0, n);
-  const Interval later = at(1, n - 1, n);
-  const IndexOrder triangle = InTriangle(uplo, 'p', 'q');
-  if (pair.leaf == kBeside || pair.leaf == kFactors) {
-    const int64_t last = (pair.leaf == kBeside ? n - 1 : reflections) - 1;
-    return NestsOfRows(pair,
-                       {BoxReadsBox({at(0, std::min<int64_t>(0, last), n - 1)}, {later, first}),
-                        BoxReadsBox({at(1, last, n - 1)}, {later, all}, {triangle})});
-  }
-  if (pair.leaf == kDiagonal) {
-    // Without reflections there is at most one more element.
-    return NestsOfRows(pair, {BoxReadsBox({first}, {first, first}),
-                              reflections == 0 ? BoxReadsBox({later}, {later, later})
-                                               : BoxReadsBox({later}, {later, all}, {triangle})});
-  }
-  if (reflections == 0) return NestsOfRows(pair, {{"ij", "ij"}});
-  return NestsOfRows(
-      pair, {{"ij", "ij", {InOtherTriangle(uplo, 'i', 'j')}},
-             BoxReadsBox({first, first}, {first, first}),
-             BoxReadsBox({later, first}, {later, first}),
-             BoxReadsBox({later, later}, {later, all}, {InTriangle(uplo, 'i', 'j'), triangle})});
 }
 
 struct MatrixRoutine {
@@ -476,17 +366,25 @@ void AddLapackRules(CustomCallRegistry* registry) {
     };
     registry->Add(std::string(target), {rule, rule});
   };
-  const std::vector<MatrixRoutine> of_both = {
-      {"potrf", {2}, Potrf},      {"getrf", {2}, Getrf},      {"geqrf", {2}, Geqrf},
-      {"orgqr", {2, 1}, Orgqr},   {"ormqr", {2, 1, 2}},       {"syevd", {2}, TriangleOfMember},
-      {"sytrd", {2}, Sytrd},      {"geev", {2}, WholeMember}, {"gesdd", {2}, WholeMember},
-      {"gesvd", {2}, WholeMember}};
-  const std::vector<MatrixRoutine> of_cpus = {
-      {"ungqr", {2, 1}, Orgqr},  {"heevd", {2}, TriangleOfMember},
-      {"gehrd", {2}, Gehrd},     {"hetrd", {2}, Sytrd},
-      {"trsm", {2, 2}, Trsm},    {"gtsv", {1, 1, 1, 2}, Gtsv},
-      {"geqp3", {2, 1}},         {"unmqr", {2, 1, 2}},
-      {"gees", {2}, WholeMember}};
+  const std::vector<MatrixRoutine> of_both = {{"potrf", {2}, Potrf},
+                                              {"getrf", {2}, Getrf},
+                                              {"geqrf", {2}, Geqrf},
+                                              {"orgqr", {2, 1}, Orgqr},
+                                              {"ormqr", {2, 1, 2}},
+                                              {"syevd", {2}, TriangleOfMember},
+                                              {"sytrd", {2}},
+                                              {"geev", {2}, WholeMember},
+                                              {"gesdd", {2}, WholeMember},
+                                              {"gesvd", {2}, WholeMember}};
+  const std::vector<MatrixRoutine> of_cpus = {{"ungqr", {2, 1}, Orgqr},
+                                              {"heevd", {2}, TriangleOfMember},
+                                              {"gehrd", {2}},
+                                              {"hetrd", {2}},
+                                              {"trsm", {2, 2}, Trsm},
+                                              {"gtsv", {1, 1, 1, 2}, Gtsv},
+                                              {"geqp3", {2, 1}},
+                                              {"unmqr", {2, 1, 2}},
+                                              {"gees", {2}, WholeMember}};
   const std::vector<MatrixRoutine> of_gpus = {{"gesvdj", {2}, WholeMember},
                                               {"gesvdp", {2}, WholeMember}};
   for (const auto* routines : {&of_both, &of_cpus}) {

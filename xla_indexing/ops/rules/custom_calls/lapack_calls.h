@@ -20,24 +20,15 @@
 //                      A[p, q], q <= min(i, j) and q less than the number of reflections, for every
 //                      p; factor k reads the columns q <= k
 //   gtsv               dl, d and du are the diagonals, dl[0] and du[n - 1] are not looked at. The
-//                      solution reads them and its column of the right-hand sides; of the diagonals
-//                      that are returned, those of the triangle, element k reads elements up to k + 1,
-//                      as elimination with pivots from two rows goes on
+//                      solution reads them and its column of the right-hand sides, the status reads
+//                      them
 //   orgqr, ungqr       The product of k reflections, of m rows and n columns: reflection q, which
 //                      is I - tau[q] v v*, v = 1 at row q and A[p, q] in the rows p > q, changes
 //                      the columns from q on. So out[i, j] reads tau[q], q <= j, and, if j > 0 and
 //                      k > 1, A[p, q], p > q, q <= j; otherwise reflection 0 is all there is to
 //                      the column, which reads A[i, 0] and A[j, 0] below the diagonal
-//   gehrd              Reflection k is made of what the ones before have left of column k below
-//                      row k, and changes rows and columns from k + 1 on. So rows from 1 on read
-//                      all such rows, in column 0 this column alone; of row 0, element 0 stays, and
-//                      the others read each other, column 0 below and, from element 2 on, all other
-//                      rows; factor 0 reads column 0 below, the others rows from 1 on
-//   sytrd, hetrd       as gehrd, of a symmetric matrix of which one triangle is read: d[0] is A[0, 0],
-//                      e[0], factor 0 and column 0 read this column, and everything else reads the
-//                      triangle without A[0, 0]; the other triangle stays. The upper triangle is
-//                      reduced from the other end
-//   others             all of a matrix, over-approximate
+//   others, and other results of these
+//                      all of a matrix, over-approximate
 //
 // Reflections of a single row are the identity where numbers are real. The documentation of the
 // routines for GPUs does not say so: where it matters, their answers are over-approximate.
