@@ -194,49 +194,36 @@ void AppendWrites(const std::vector<ReportedWrites>& writes, double factor, std:
 void WriteCoalescing(const ReportedCoalescing& report, JsonWriter* json) {
   const Coalescing& coalescing = report.coalescing;
   json->BeginObject();
-  WriteCount("requests", coalescing.requests, json);
-  WriteCount("sectors", coalescing.sectors, json);
-  WriteCount("least_sectors", coalescing.least_sectors, json);
-  WriteCount("lines", coalescing.lines, json);
-  WriteRatio("efficiency", coalescing.Efficiency(), json);
-  json->Key("coalesced");
-  if (coalescing.coalesced) {
-    json->Bool(*coalescing.coalesced);
-  } else {
-    json->Raw("null");
-  }
-  json->Key("exact");
-  json->Bool(coalescing.IsExact());
-  if (coalescing.IsUnknown()) {
-    json->Key("reason");
-    json->String(coalescing.reason);
-  }
+  json->Field("requests", coalescing.requests);
+  json->Field("sectors", coalescing.sectors);
+  json->Field("least_sectors", coalescing.least_sectors);
+  json->Field("lines", coalescing.lines);
+  json->Field("efficiency", coalescing.Efficiency());
+  json->Field("coalesced", coalescing.coalesced);
+  json->Field("exact", coalescing.IsExact());
+  if (coalescing.IsUnknown()) json->Field("reason", coalescing.reason);
   if (coalescing.worst) {
-    json->Key("worst");
-    json->BeginObject();
-    json->Key("sectors");
-    json->Integer(coalescing.worst_cost.units);
-    json->Key("least_sectors");
-    json->Integer(coalescing.worst_cost.least);
-    json->IntegersField("block", coalescing.worst->block);
-    json->IntegersField("loops", coalescing.worst->loops);
-    json->IntegersField("symbols", coalescing.worst->symbols);
+    json->BeginObject("worst");
+    json->Field("sectors", coalescing.worst_cost.units);
+    json->Field("least_sectors", coalescing.worst_cost.least);
+    json->Field("block", coalescing.worst->block);
+    json->Field("loops", coalescing.worst->loops);
+    json->Field("symbols", coalescing.worst->symbols);
     std::vector<int64_t> threads;
     std::vector<int64_t> bytes;
     for (const LaneAddress& lane : FirstOfThreads(report.addresses)) {
       threads.push_back(lane.thread);
       bytes.push_back(FloorDiv(lane.bit, 8));
     }
-    json->IntegersField("threads", threads);
-    json->IntegersField("addresses", bytes);
+    json->Field("threads", threads);
+    json->Field("addresses", bytes);
     json->EndObject();
   }
   if (report.coverage) {
-    json->Key("thread_map");
-    json->BeginObject();
-    WriteCount("elements", report.coverage->elements, json);
-    WriteCount("computed", report.coverage->computed, json);
-    WriteCount("computations", report.coverage->computations, json);
+    json->BeginObject("thread_map");
+    json->Field("elements", report.coverage->elements);
+    json->Field("computed", report.coverage->computed);
+    json->Field("computations", report.coverage->computations);
     json->EndObject();
   }
   json->EndObject();
@@ -248,12 +235,9 @@ void AppendWritesJson(const Subject& subject, const std::vector<ReportedWrites>&
     if (!out->empty()) out->append(", ");
     JsonWriter json(out);
     json.BeginObject();
-    json.Key("computation");
-    json.String(subject.computation().name());
-    json.Key("instruction");
-    json.String(subject.instruction->name());
-    json.Key("output_id");
-    json.Integer(leaf.output_leaf);
+    json.Field("computation", subject.computation().name());
+    json.Field("instruction", subject.instruction->name());
+    json.Field("output_id", leaf.output_leaf);
     json.Key("writes");
     WriteCoalescing(leaf.writes, &json);
     json.EndObject();

@@ -21,23 +21,16 @@ namespace {
 
 void WriteConflict(const InPlaceConflict& conflict, JsonWriter* json) {
   json->BeginObject();
-  json->IntegersField("writer", conflict.writer);
-  if (conflict.reader_leaf) {
-    json->Key("reader_output_id");
-    json->Integer(*conflict.reader_leaf);
-  }
-  json->IntegersField("reader", conflict.reader);
-  json->IntegersField("operand", conflict.operand);
-  json->Key("byte");
-  json->Integer(conflict.byte);
-  json->Key("runtime_values");
-  json->BeginArray();
+  json->Field("writer", conflict.writer);
+  if (conflict.reader_leaf) json->Field("reader_output_id", *conflict.reader_leaf);
+  json->Field("reader", conflict.reader);
+  json->Field("operand", conflict.operand);
+  json->Field("byte", conflict.byte);
+  json->BeginArray("runtime_values");
   for (const auto& [name, value] : conflict.runtime_values) {
     json->BeginObject();
-    json->Key("name");
-    json->String(name);
-    json->Key("value");
-    json->Integer(value);
+    json->Field("name", name);
+    json->Field("value", value);
     json->EndObject();
   }
   json->EndArray();
@@ -45,14 +38,11 @@ void WriteConflict(const InPlaceConflict& conflict, JsonWriter* json) {
 }
 
 void WriteOrder(const LoopOrder& order, JsonWriter* json) {
-  json->Key("order");
-  json->BeginArray();
+  json->BeginArray("order");
   for (const DirectedLoop& loop : order) {
     json->BeginObject();
-    json->Key("dimension");
-    json->Integer(loop.dimension);
-    json->Key("direction");
-    json->String(loop.is_descending ? "descending" : "ascending");
+    json->Field("dimension", loop.dimension);
+    json->Field("direction", loop.is_descending ? "descending" : "ascending");
     json->EndObject();
   }
   json->EndArray();
@@ -60,25 +50,21 @@ void WriteOrder(const LoopOrder& order, JsonWriter* json) {
 
 // The fields of an object.
 void WriteSafety(const InPlaceSafety& safety, JsonWriter* json) {
-  json->Key("answer");
-  json->String(InPlaceAnswerName(safety.answer));
+  json->Field("answer", InPlaceAnswerName(safety.answer));
   WriteOrder(safety.order, json);
   if (safety.conflict) {
     json->Key("conflict");
     WriteConflict(*safety.conflict, json);
   }
-  json->Key("conditions");
-  json->BeginArray();
+  json->BeginArray("conditions");
   for (const RuntimeCondition& condition : safety.conditions) {
     json->BeginObject();
     WriteOrder(condition.order, json);
-    json->Key("where");
-    json->String(condition.ToString());
+    json->Field("where", condition.ToString());
     json->EndObject();
   }
   json->EndArray();
-  json->Key("reason");
-  json->String(safety.reason);
+  json->Field("reason", safety.reason);
 }
 
 // Those that the command line gives; an error where it gives none, or none for this array.
@@ -149,15 +135,12 @@ void AppendCheckedValueJson(const CheckedValue& value, std::string* objects) {
   JsonWriter json(objects);
   json.BeginObject();
   const auto write = [&](const char* name, const char* leaf_name, const BufferValue& of) {
-    json.Key(name);
-    json.String(of.instruction->name());
-    json.Key(leaf_name);
-    json.Integer(of.leaf);
+    json.Field(name, of.instruction->name());
+    json.Field(leaf_name, of.leaf);
   };
   write("value", "leaf", value.value);
   write("before", "before_leaf", value.before);
-  json.Key("writer");
-  json.String(value.WriterName());
+  json.Field("writer", value.WriterName());
   json.Key("in_place");
   WriteInPlace({value.safety, {}, {}}, &json);
   json.EndObject();
@@ -197,16 +180,11 @@ void AppendAliasJson(const CheckedAlias& alias, std::string* objects) {
   if (!objects->empty()) objects->append(", ");
   JsonWriter json(objects);
   json.BeginObject();
-  json.Key("instruction");
-  json.String(alias.instruction == nullptr ? "" : alias.instruction->name());
-  json.Key("output");
-  json.String(alias.output);
-  json.Key("operand_id");
-  json.Integer(alias.operand);
-  json.Key("operand_index");
-  json.String(alias.operand_index);
-  json.Key("writer");
-  json.String(alias.WriterName());
+  json.Field("instruction", alias.instruction == nullptr ? "" : alias.instruction->name());
+  json.Field("output", alias.output);
+  json.Field("operand_id", alias.operand);
+  json.Field("operand_index", alias.operand_index);
+  json.Field("writer", alias.WriterName());
   json.Key("in_place");
   WriteInPlace({alias.safety, {}, {}}, &json);
   json.EndObject();
@@ -216,21 +194,16 @@ void WriteInPlace(const ReportedInPlace& in_place, JsonWriter* json) {
   json->BeginObject();
   WriteSafety(in_place.safety, json);
   if (in_place.by_threads) {
-    json->Key("by_threads");
-    json->BeginObject();
+    json->BeginObject("by_threads");
     WriteSafety(*in_place.by_threads, json);
     json->EndObject();
   }
   if (in_place.written) {
-    json->Key("written");
-    json->BeginObject();
-    WriteCount("elements", in_place.written->count, json);
-    json->Key("of");
-    json->Integer(in_place.written->of);
-    json->Key("maps");
-    json->BeginArray();
-    for (const OperandIndexing& map : in_place.written->elements) json->String(map.MapToString());
-    json->EndArray();
+    json->BeginObject("written");
+    json->Field("elements", in_place.written->count);
+    json->Field("of", in_place.written->of);
+    json->ListField("maps", in_place.written->elements,
+                    [&](const OperandIndexing& map) { json->Value(map.MapToString()); });
     json->EndObject();
   }
   json->EndObject();

@@ -37,16 +37,10 @@ void AppendProperty(absl::string_view name, const IndexProperty& property, std::
 }
 
 void WriteProperty(absl::string_view name, const IndexProperty& property, JsonWriter* json) {
-  json->Key(name);
-  json->BeginObject();
-  json->Key("answer");
-  json->String(PropertyAnswerText(property.holds));
-  json->Key("reason");
-  json->String(property.reason);
-  if (!property.where.empty()) {
-    json->Key("where");
-    json->String(property.where);
-  }
+  json->BeginObject(name);
+  json->Field("answer", PropertyAnswerText(property.holds));
+  json->Field("reason", property.reason);
+  if (!property.where.empty()) json->Field("where", property.where);
   json->EndObject();
 }
 
@@ -105,18 +99,11 @@ void AppendIndicesJson(const InstructionIndices& indices, std::string* objects) 
   if (!objects->empty()) objects->append(", ");
   JsonWriter json(objects);
   json.BeginObject();
-  json.Key("computation");
-  json.String(indices.instruction->parent()->name());
-  json.Key("instruction");
-  json.String(indices.instruction->name());
-  json.Key("form");
-  json.String(structure.name);
-  json.Key("reason");
-  json.String(structure.reason);
-  if (!structure.not_replaced.empty()) {
-    json.Key("stays");
-    json.String(structure.not_replaced);
-  }
+  json.Field("computation", indices.instruction->parent()->name());
+  json.Field("instruction", indices.instruction->name());
+  json.Field("form", structure.name);
+  json.Field("reason", structure.reason);
+  if (!structure.not_replaced.empty()) json.Field("stays", structure.not_replaced);
   WriteProperty("sorted", structure.sorted, &json);
   if (IsScatter(indices)) WriteProperty("unique", structure.unique, &json);
   WriteProperty("in_bounds", structure.in_bounds, &json);

@@ -1,6 +1,6 @@
 #include "xla_indexing/tools/answers/json_writer.h"
 
-#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -42,13 +42,14 @@ void JsonWriter::Close(char bracket) {
   is_first_ = false;
 }
 
-void JsonWriter::Key(absl::string_view key) {
-  String(key);
+JsonWriter& JsonWriter::Key(absl::string_view key) {
+  Text(key);
   out_.append(": ");
   is_first_ = true;
+  return *this;
 }
 
-void JsonWriter::String(absl::string_view value) {
+void JsonWriter::Text(absl::string_view value) {
   Separate();
   out_.push_back('"');
   if (const llvm::StringRef text(value.data(), value.size()); llvm::json::isUTF8(text)) {
@@ -59,24 +60,12 @@ void JsonWriter::String(absl::string_view value) {
   out_.push_back('"');
 }
 
-void JsonWriter::StringField(absl::string_view key, absl::string_view value) {
-  Key(key);
-  String(value);
-}
-
-void JsonWriter::IntegerField(absl::string_view key, int64_t value) {
-  Key(key);
-  Integer(value);
-}
-
-void JsonWriter::Integer(int64_t value) {
-  Separate();
-  absl::StrAppend(&out_, value);
-}
-
-void JsonWriter::Number(double value) {
-  Separate();
-  absl::StrAppend(&out_, value);
+void JsonWriter::Count(const Interval& count) {
+  if (count.IsPoint()) return Value(count.lower());
+  BeginObject();
+  Field("least", count.has_lower() ? std::optional(count.lower()) : std::nullopt);
+  Field("most", count.has_upper() ? std::optional(count.upper()) : std::nullopt);
+  EndObject();
 }
 
 void JsonWriter::Raw(absl::string_view json) {

@@ -86,16 +86,6 @@ absl::Status FillIn(const Subject& subject, const CommandLine& line, const Fusio
   return absl::OkStatus();
 }
 
-void Field(absl::string_view key, absl::string_view value, JsonWriter* json) {
-  json->Key(key);
-  json->String(value);
-}
-
-void Field(absl::string_view key, int64_t value, JsonWriter* json) {
-  json->Key(key);
-  json->Integer(value);
-}
-
 }  // namespace
 
 ReportedKernel ReportKernel(const Subject& subject, const CommandLine& line,
@@ -143,35 +133,33 @@ void AppendKernelJson(const Subject& subject, const ReportedKernel& kernel, std:
   if (!out->empty()) out->append(", ");
   JsonWriter json(out);
   json.BeginObject();
-  Field("computation", subject.computation().name(), &json);
-  Field("instruction", subject.instruction->name(), &json);
+  json.Field("computation", subject.computation().name());
+  json.Field("instruction", subject.instruction->name());
   if (!kernel.error.empty()) {
-    Field("reason", kernel.error, &json);
+    json.Field("reason", kernel.error);
     json.EndObject();
     return;
   }
-  Field("kind", kernel.kind, &json);
-  Field("hero", kernel.hero, &json);
-  Field("threads_per_block", kernel.threads_per_block, &json);
-  Field("blocks", kernel.blocks, &json);
-  json.Key("accesses");
-  json.BeginArray();
+  json.Field("kind", kernel.kind);
+  json.Field("hero", kernel.hero);
+  json.Field("threads_per_block", kernel.threads_per_block);
+  json.Field("blocks", kernel.blocks);
+  json.BeginArray("accesses");
   for (const ReportedAccess& access : kernel.accesses) {
     json.BeginObject();
-    Field("access", access.is_read ? "read" : "write", &json);
+    json.Field("access", access.is_read ? "read" : "write");
     if (access.is_read) {
-      Field("operand_id", access.number, &json);
-      Field("operand_leaf", access.leaf, &json);
+      json.Field("operand_id", access.number);
+      json.Field("operand_leaf", access.leaf);
     } else {
-      Field("output_id", access.leaf, &json);
+      json.Field("output_id", access.leaf);
     }
-    Field("array", access.array, &json);
-    Field("thread_map", access.thread_map, &json);
-    json.Key("maps");
-    json.BeginArray();
+    json.Field("array", access.array);
+    json.Field("thread_map", access.thread_map);
+    json.BeginArray("maps");
     for (const ReportedMap& map : access.maps) {
       json.BeginObject();
-      Field("map", map.indexing.IsUnknown() ? "" : map.indexing.map().ToString(), &json);
+      json.Field("map", map.indexing.IsUnknown() ? "" : map.indexing.map().ToString());
       json.Key("coalescing");
       WriteCoalescing(*map.coalescing, &json);
       json.EndObject();

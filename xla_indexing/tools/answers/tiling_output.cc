@@ -82,9 +82,8 @@ ReportedTile ReportOfTile(const OperandIndexing& indexing, const Shape& from,
 }
 
 void WriteStrings(absl::string_view key, const std::vector<std::string>& values, JsonWriter* json) {
-  json->Key(key);
-  json->BeginArray();
-  for (const std::string& value : values) json->String(value);
+  json->BeginArray(key);
+  for (const std::string& value : values) json->Value(value);
   json->EndArray();
 }
 
@@ -184,35 +183,23 @@ void AppendTile(const ReportedTile& tile, absl::string_view indent, std::string*
 
 void WriteTile(const ReportedTile& tile, JsonWriter* json) {
   json->BeginObject();
-  if (!tile.error.empty()) json->StringField("error", tile.error);
+  if (!tile.error.empty()) json->Field("error", tile.error);
   if (tile.first) {
-    json->Key("offsets");
-    json->BeginArray();
-    for (const TileRange& range : tile.first->ranges) WriteCountValue(range.offset, json);
-    json->EndArray();
-    json->Key("sizes");
-    json->BeginArray();
-    for (const TileRange& range : tile.first->ranges) json->Integer(range.size);
-    json->EndArray();
-    json->Key("strides");
-    json->BeginArray();
-    for (const TileRange& range : tile.first->ranges) json->Integer(range.stride);
-    json->EndArray();
-    json->Key("exact");
-    json->Bool(tile.first->is_exact);
-    json->Key("clipped");
-    json->Bool(tile.first->is_clipped);
-    json->Key("empty");
-    json->Bool(tile.first->is_empty);
-    if (tile.first->excess) {
-      json->Key("excess");
-      json->Integer(*tile.first->excess);
-    }
+    json->ListField("offsets", tile.first->ranges,
+                    [&](const TileRange& range) { json->Value(range.offset); });
+    json->ListField("sizes", tile.first->ranges,
+                    [&](const TileRange& range) { json->Value(range.size); });
+    json->ListField("strides", tile.first->ranges,
+                    [&](const TileRange& range) { json->Value(range.stride); });
+    json->Field("exact", tile.first->is_exact);
+    json->Field("clipped", tile.first->is_clipped);
+    json->Field("empty", tile.first->is_empty);
+    if (tile.first->excess) json->Field("excess", *tile.first->excess);
   }
   if (!tile.offset_map.empty()) {
-    json->StringField("offset_map", tile.offset_map);
-    json->StringField("size_map", tile.size_map);
-    json->StringField("stride_map", tile.stride_map);
+    json->Field("offset_map", tile.offset_map);
+    json->Field("size_map", tile.size_map);
+    json->Field("stride_map", tile.stride_map);
     WriteStrings("conditions", tile.conditions, json);
   }
   json->EndObject();

@@ -10,7 +10,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "xla_indexing/hlo/types/opcode.h"
-#include "xla_indexing/tools/answers/count_output.h"
 #include "xla_indexing/tools/answers/json_writer.h"
 
 namespace xla_indexing {
@@ -71,32 +70,27 @@ void AppendIndented(absl::string_view lines, std::string* out) {
 
 void WriteNames(absl::string_view key, absl::Span<const int> dims, const TilingSpace& space,
                 JsonWriter* json) {
-  json->Key(key);
-  json->BeginArray();
-  for (const int dim : dims) json->String(space.dims()[dim].name);
-  json->EndArray();
+  json->ListField(key, dims, [&](const int dim) { json->Value(space.dims()[dim].name); });
 }
 
 void WriteSpace(const TilingSpace& space, JsonWriter* json) {
   json->BeginObject();
   const auto write_dims = [&](absl::string_view key, absl::Span<const TilingDimension> dims) {
-    json->Key(key);
-    json->BeginArray();
+    json->BeginArray(key);
     for (const TilingDimension& dim : dims) {
       json->BeginObject();
-      json->StringField("name", dim.name);
-      json->StringField("kind", xla_indexing::NameOf(dim.kind));
-      json->IntegerField("size", dim.size);
-      json->StringField("owner", dim.owner->name());
-      json->IntegerField("leaf", dim.leaf);
-      json->IntegerField("position", dim.position);
+      json->Field("name", dim.name);
+      json->Field("kind", xla_indexing::NameOf(dim.kind));
+      json->Field("size", dim.size);
+      json->Field("owner", dim.owner->name());
+      json->Field("leaf", dim.leaf);
+      json->Field("position", dim.position);
       if (!dim.joined.empty()) {
-        json->Key("joined");
-        json->BeginArray();
+        json->BeginArray("joined");
         for (const TilingDimension::Joined& joined : dim.joined) {
           json->BeginObject();
-          json->StringField("owner", joined.owner_name);
-          json->IntegerField("position", joined.position);
+          json->Field("owner", joined.owner_name);
+          json->Field("position", joined.position);
           json->EndObject();
         }
         json->EndArray();
@@ -107,11 +101,10 @@ void WriteSpace(const TilingSpace& space, JsonWriter* json) {
   };
   write_dims("dims", space.dims());
   write_dims("runtimes", space.runtimes());
-  json->Key("roots");
-  json->BeginArray();
+  json->BeginArray("roots");
   for (const TilingRoot& root : space.roots()) {
     json->BeginObject();
-    json->IntegerField("leaf", root.leaf);
+    json->Field("leaf", root.leaf);
     WriteNames("dims", root.dims, space, json);
     json->EndObject();
   }
@@ -123,93 +116,75 @@ void WriteSpace(const TilingSpace& space, JsonWriter* json) {
 void WriteReads(const TileGraph& graph, const TileNode& node, JsonWriter* json) {
   if (node.reads == nullptr) return;
   if (node.IsContraction()) {
-    json->Key("steps");
-    json->BeginArray();
+    json->BeginArray("steps");
     for (const int dim : node.combined_dims) {
-      json->String(dim < 0 ? "" : graph.space().dims()[dim].name);
+      json->Value(dim < 0 ? "" : graph.space().dims()[dim].name);
     }
     json->EndArray();
   }
   if (node.combiner) {
-    json->StringField("combiner", OpcodeName(node.combiner->opcode));
-    json->StringField("masked_step", xla_indexing::NameOf(node.combiner->neutral));
+    json->Field("combiner", OpcodeName(node.combiner->opcode));
+    json->Field("masked_step", xla_indexing::NameOf(node.combiner->neutral));
   }
-  json->Key("reads");
-  json->BeginArray();
+  json->BeginArray("reads");
   for (const IndexingEntry& entry : *node.reads) {
     json->BeginObject();
-    json->IntegerField("operand_id", entry.operand);
-    json->IntegerField("leaf", entry.operand_leaf);
-    json->Key("maps");
-    json->BeginArray();
-    for (const OperandIndexing& map : entry.indexing) json->String(map.map().ToString());
-    json->EndArray();
+    json->Field("operand_id", entry.operand);
+    json->Field("leaf", entry.operand_leaf);
+    json->ListField("maps", entry.indexing,
+                    [&](const OperandIndexing& map) { json->Value(map.map().ToString()); });
     json->EndObject();
   }
   json->EndArray();
-  if (node.passes_on) {
-    json->Key("passes_on");
-    json->Bool(true);
-  }
+  if (node.passes_on) json->Field("passes_on", true);
 }
 
 void WriteNode(const TileGraph& graph, int number, JsonWriter* json) {
   const TileNode& node = graph.nodes()[number];
   const MaskedTile& tile = graph.tile(node);
   json->BeginObject();
-  json->IntegerField("id", number);
-  json->StringField("instruction", node.instruction->name());
-  json->StringField("opcode", node.instruction->opcode_name());
-  json->IntegerField("leaf", node.leaf);
-  json->StringField("offset_map", tile.offsets.ToString());
-  json->IntegersField("sizes", tile.sizes);
-  json->IntegersField("strides", tile.strides);
-  json->Key("bounds");
-  json->BeginArray();
-  for (const Interval& bounds : tile.bounds) WriteCountValue(bounds, json);
-  json->EndArray();
-  if (tile.devices) json->StringField("device_map", tile.devices->ToString());
-  json->Key("active_tiles");
-  json->BeginObject();
+  json->Field("id", number);
+  json->Field("instruction", node.instruction->name());
+  json->Field("opcode", node.instruction->opcode_name());
+  json->Field("leaf", node.leaf);
+  json->Field("offset_map", tile.offsets.ToString());
+  json->Field("sizes", tile.sizes);
+  json->Field("strides", tile.strides);
+  json->ListField("bounds", tile.bounds, [&](const Interval& bounds) { json->Value(bounds); });
+  if (tile.devices) json->Field("device_map", tile.devices->ToString());
+  json->BeginObject("active_tiles");
   const TileGraph::Active active = graph.ActiveTiles(node);
   for (size_t i = 0; i < active.indices.size(); ++i) {
     if (active.indices[i] == Interval::OfSize(graph.num_tiles()[i])) continue;
-    json->Key(graph.space().dims()[i].name);
-    WriteCountValue(active.indices[i], json);
+    json->Field(graph.space().dims()[i].name, active.indices[i]);
   }
   json->EndObject();
   if (!active.is_all_active) {
-    json->Key("domains");
-    json->BeginArray();
-    for (const int domain : node.domains) json->String(graph.domains()[domain].ToString());
-    json->EndArray();
+    json->ListField("domains", node.domains,
+                    [&](const int domain) { json->Value(graph.domains()[domain].ToString()); });
   }
-  json->Key("exact");
-  json->Bool(node.is_exact);
+  json->Field("exact", node.is_exact);
   if (!tile.runtimes.empty()) {
-    json->Key("runtimes");
-    json->BeginArray();
+    json->BeginArray("runtimes");
     for (const TileRuntime& runtime : tile.runtimes) {
       json->BeginObject();
-      json->StringField("instruction", runtime.instruction->name());
-      json->IntegerField("leaf", runtime.leaf);
-      json->StringField("element_map", runtime.element.ToString());
-      json->StringField("value", runtime.value.ToString());
+      json->Field("instruction", runtime.instruction->name());
+      json->Field("leaf", runtime.leaf);
+      json->Field("element_map", runtime.element.ToString());
+      json->Field("value", runtime.value.ToString());
       json->EndObject();
     }
     json->EndArray();
   }
-  json->IntegerField("loop", node.region);
-  json->Key("executions");
-  WriteCountValue(graph.NumExecutions(node), json);
-  if (node.loop >= 0) json->IntegerField("accumulated_over", node.loop);
-  json->Key("operands");
-  json->BeginArray();
+  json->Field("loop", node.region);
+  json->Field("executions", graph.NumExecutions(node));
+  if (node.loop >= 0) json->Field("accumulated_over", node.loop);
+  json->BeginArray("operands");
   for (const TileNode::Operand& operand : node.operands) {
     json->BeginObject();
-    json->IntegerField("operand_id", operand.operand);
-    json->IntegerField("leaf", operand.leaf);
-    json->IntegerField("node", operand.node);
+    json->Field("operand_id", operand.operand);
+    json->Field("leaf", operand.leaf);
+    json->Field("node", operand.node);
     json->EndObject();
   }
   json->EndArray();
@@ -231,15 +206,14 @@ absl::string_view NameOf(TileRegion::Kind kind) {
 
 void WriteRescales(const TileRegion& region, JsonWriter* json) {
   if (region.rescales.empty()) return;
-  json->Key("rescales");
-  json->BeginArray();
+  json->BeginArray("rescales");
   for (const TileRescale& rescale : region.rescales) {
     const bool is_maximum = rescale.kind == TileRescale::Kind::kMaximum;
     json->BeginObject();
-    json->StringField("kind", is_maximum ? "maximum" : "divisor");
-    json->IntegerField("accumulator", rescale.accumulator);
-    json->IntegerField("by", rescale.by);
-    json->StringField("element_map", rescale.elements.ToString());
+    json->Field("kind", is_maximum ? "maximum" : "divisor");
+    json->Field("accumulator", rescale.accumulator);
+    json->Field("by", rescale.by);
+    json->Field("element_map", rescale.elements.ToString());
     json->EndObject();
   }
   json->EndArray();
@@ -247,27 +221,24 @@ void WriteRescales(const TileRegion& region, JsonWriter* json) {
 
 void WriteGraph(const TileGraph& graph, JsonWriter* json) {
   json->BeginObject();
-  json->Key("nodes");
-  json->BeginArray();
+  json->BeginArray("nodes");
   for (size_t i = 0; i < graph.nodes().size(); ++i) WriteNode(graph, static_cast<int>(i), json);
   json->EndArray();
-  json->Key("loops");
-  json->BeginArray();
+  json->BeginArray("loops");
   for (const TileRegion& region : graph.regions()) {
     json->BeginObject();
-    json->StringField("kind", NameOf(region.kind));
-    if (region.parent >= 0) json->IntegerField("parent", region.parent);
+    json->Field("kind", NameOf(region.kind));
+    if (region.parent >= 0) json->Field("parent", region.parent);
     WriteNames("dims", region.dims, graph.space(), json);
-    json->IntegersField("tiles", region.trip_counts);
-    json->IntegersField("accumulators", region.accumulators);
-    json->Key("steps");
-    json->BeginArray();
+    json->Field("tiles", region.trip_counts);
+    json->Field("accumulators", region.accumulators);
+    json->BeginArray("steps");
     for (const TileRegion::Step& step : region.steps) {
       json->BeginObject();
-      json->IntegerField(step.is_region         ? "loop"
-                         : step.is_accumulation ? "accumulate"
-                                                : "node",
-                         step.index);
+      json->Field(step.is_region         ? "loop"
+                  : step.is_accumulation ? "accumulate"
+                                         : "node",
+                  step.index);
       json->EndObject();
     }
     json->EndArray();
@@ -275,12 +246,11 @@ void WriteGraph(const TileGraph& graph, JsonWriter* json) {
     json->EndObject();
   }
   json->EndArray();
-  json->Key("stores");
-  json->BeginArray();
+  json->BeginArray("stores");
   for (const TileStore& store : graph.stores()) {
     json->BeginObject();
-    json->IntegerField("output_id", graph.space().roots()[store.root].leaf);
-    json->IntegerField("node", store.node);
+    json->Field("output_id", graph.space().roots()[store.root].leaf);
+    json->Field("node", store.node);
     WriteNames("repeated_for", store.repeated_dims, graph.space(), json);
     json->EndObject();
   }
@@ -290,35 +260,29 @@ void WriteGraph(const TileGraph& graph, JsonWriter* json) {
 
 void WriteTiling(const TilingSpace& space, const Tiling& tiling, const TileCost& cost,
                  JsonWriter* json) {
-  json->Key("sizes");
-  json->BeginObject();
+  json->BeginObject("sizes");
   for (int i = 0; i < space.num_dims(); ++i) {
-    json->IntegerField(space.dims()[i].name, tiling.sizes[i]);
+    json->Field(space.dims()[i].name, tiling.sizes[i]);
   }
   json->EndObject();
   WriteNames("loops", tiling.loops, space, json);
-  json->IntegerField("bytes_resident", cost.resident_bytes);
-  json->IntegerField("bytes_moved", cost.moved_bytes);
-  json->Key("counts_exact");
-  json->Bool(cost.is_exact);
-  json->IntegerField("loads", cost.num_loads);
-  json->IntegerField("stores", cost.num_stores);
-  json->IntegerField("programs", cost.num_programs);
-  json->IntegerField("bytes_in_registers", cost.register_bytes);
-  json->IntegerField("bytes_in_shared_memory", cost.shared_bytes);
-  json->IntegerField("sectors", cost.sectors);
-  json->IntegerField("lines", cost.lines);
-  json->Key("requests_exact");
-  json->Bool(cost.are_requests_exact);
-  json->IntegerField("wavefronts", cost.wavefronts);
-  json->IntegerField("least_wavefronts", cost.least_wavefronts);
-  json->IntegerField("elements_computed", cost.elements);
-  json->Key("multiply_adds");
-  json->Number(cost.multiply_adds);
-  json->Key("transcendentals");
-  json->Number(cost.transcendentals);
-  json->Key("other_operations");
-  json->Number(cost.other_operations);
+  json->Field("bytes_resident", cost.resident_bytes);
+  json->Field("bytes_moved", cost.moved_bytes);
+  json->Field("counts_exact", cost.is_exact);
+  json->Field("loads", cost.num_loads);
+  json->Field("stores", cost.num_stores);
+  json->Field("programs", cost.num_programs);
+  json->Field("bytes_in_registers", cost.register_bytes);
+  json->Field("bytes_in_shared_memory", cost.shared_bytes);
+  json->Field("sectors", cost.sectors);
+  json->Field("lines", cost.lines);
+  json->Field("requests_exact", cost.are_requests_exact);
+  json->Field("wavefronts", cost.wavefronts);
+  json->Field("least_wavefronts", cost.least_wavefronts);
+  json->Field("elements_computed", cost.elements);
+  json->Field("multiply_adds", cost.multiply_adds);
+  json->Field("transcendentals", cost.transcendentals);
+  json->Field("other_operations", cost.other_operations);
 }
 
 // What is with the smallest tiles.
@@ -333,12 +297,11 @@ std::string WhyThereAreNone(const TiledComputation& tiled) {
 void ReportGraph(const TiledComputation& tiled, const Tiling& tiling, ReportedTiling* report,
                  JsonWriter* json) {
   const absl::StatusOr<TileGraph> graph = tiled.Instantiate(tiling);
-  json->Key("tiling");
-  json->BeginObject();
+  json->BeginObject("tiling");
   if (!graph.ok()) {
     absl::StrAppend(&report->text, "  tiles ", TilingText(tiled.space(), tiling),
                     ": none: ", graph.status().message(), "\n");
-    json->StringField("error", graph.status().message());
+    json->Field("error", graph.status().message());
     json->EndObject();
     return;
   }
@@ -386,15 +349,15 @@ ReportedTiling ReportTiling(const Subject& subject, const absl::StatusOr<Subject
   ReportedTiling report;
   JsonWriter json(&report.json);
   json.BeginObject();
-  json.StringField("computation", subject.computation().name());
-  json.StringField("instruction", subject.instruction->name());
-  json.StringField("scope", subject.is_fusion ? "fusion" : "instruction");
+  json.Field("computation", subject.computation().name());
+  json.Field("instruction", subject.instruction->name());
+  json.Field("scope", subject.is_fusion ? "fusion" : "instruction");
   absl::StrAppend(&report.text, "Tiling of ",
                   subject.is_fusion ? subject.computation().name() : subject.instruction->name(),
                   ":\n");
   if (!tiling.ok()) {
     absl::StrAppend(&report.text, "  none: ", tiling.status().message(), "\n");
-    json.StringField("error", tiling.status().message());
+    json.Field("error", tiling.status().message());
     json.EndObject();
     return report;
   }
@@ -403,27 +366,24 @@ ReportedTiling ReportTiling(const Subject& subject, const absl::StatusOr<Subject
   json.Key("space");
   WriteSpace(tiled.space(), &json);
   const TileNames names = tiled.Names();
-  json.Key("conditions");
-  json.BeginArray();
+  json.BeginArray("conditions");
   for (const TileCondition& condition : tiled.Conditions()) {
     absl::StrAppend(&report.text, "  condition: ", condition.ToString(names), "\n");
     json.BeginObject();
-    json.StringField("text", condition.ToString(names));
-    json.Key("condition");
-    json.Raw(condition.ToJson());
+    json.Field("text", condition.ToString(names));
+    json.RawField("condition", condition.ToJson());
     json.EndObject();
   }
   json.EndArray();
   if (!tiled.borders().empty()) {
     std::vector<std::string> borders;
-    json.Key("borders");
-    json.BeginArray();
+    json.BeginArray("borders");
     for (const TileBorder& border : tiled.borders()) {
       const std::string& name = tiled.space().dims()[border.dim].name;
       borders.push_back(absl::StrCat(border.at, " mod ", name, " = 0"));
       json.BeginObject();
-      json.StringField("dim", name);
-      json.IntegerField("at", border.at);
+      json.Field("dim", name);
+      json.Field("at", border.at);
       json.EndObject();
     }
     json.EndArray();
@@ -448,28 +408,24 @@ ReportedTiling ReportTiling(const Subject& subject, const absl::StatusOr<Subject
                     line.machine == nullptr ? "" : absl::StrCat(" on ", line.machine->name),
                     ", of ", search.is_complete ? "all " : "", search.num_tried, " tried",
                     search.is_complete ? "" : " (there are more)", "\n");
-    json.Key("search");
-    json.BeginObject();
-    json.IntegerField("tried", search.num_tried);
-    json.Key("complete");
-    json.Bool(search.is_complete);
-    json.Key("candidates");
-    json.BeginArray();
+    json.BeginObject("search");
+    json.Field("tried", search.num_tried);
+    json.Field("complete", search.is_complete);
+    json.BeginArray("candidates");
     for (const CostedTiling& found : search.tilings) {
       absl::StrAppend(&report.text, "    ", TilingText(tiled.space(), found.tiling), ": ",
                       CostText(found.cost), "; ", TimeText(found.time), "\n");
       json.BeginObject();
       WriteTiling(tiled.space(), found.tiling, found.cost, &json);
-      json.Key("microseconds");
-      json.Number(found.time.microseconds);
-      json.StringField("bound", NameOf(found.time.bound));
+      json.Field("microseconds", found.time.microseconds);
+      json.Field("bound", NameOf(found.time.bound));
       json.EndObject();
     }
     json.EndArray();
     if (search.tilings.empty()) {
       const std::string why = WhyThereAreNone(tiled);
       absl::StrAppend(&report.text, "    ", why, "\n");
-      json.StringField("reason", why);
+      json.Field("reason", why);
     }
     json.EndObject();
     if (!line.tile_sizes && !search.tilings.empty()) {

@@ -49,33 +49,25 @@ std::string TrafficText(const Traffic& traffic) {
 
 void WriteUtilization(const Utilization& utilization, JsonWriter* json) {
   json->BeginObject();
-  WriteCount("elements_read", utilization.elements_read, json);
-  WriteCount("elements", utilization.elements, json);
-  WriteCount("reads", utilization.reads, json);
-  WriteCount("bytes_read", utilization.bytes_read, json);
-  WriteCount("bytes", utilization.bytes, json);
-  WriteCount("bytes_of_reads", utilization.bytes_of_reads, json);
-  json->Key("buffer_bytes");
-  if (utilization.buffer_bytes) {
-    WriteCountValue(*utilization.buffer_bytes, json);
-  } else {
-    json->Raw("null");
-  }
-  WriteRatio("used_fraction", utilization.UsedFraction(), json);
-  WriteRatio("reads_per_element", utilization.ReadsPerElement(), json);
-  json->Key("runtime_values");
-  json->String(WhichRuntimeValues(utilization));
-  json->Key("exact");
-  json->Bool(utilization.IsExact());
+  json->Field("elements_read", utilization.elements_read);
+  json->Field("elements", utilization.elements);
+  json->Field("reads", utilization.reads);
+  json->Field("bytes_read", utilization.bytes_read);
+  json->Field("bytes", utilization.bytes);
+  json->Field("bytes_of_reads", utilization.bytes_of_reads);
+  json->Field("buffer_bytes", utilization.buffer_bytes);
+  json->Field("used_fraction", utilization.UsedFraction());
+  json->Field("reads_per_element", utilization.ReadsPerElement());
+  json->Field("runtime_values", WhichRuntimeValues(utilization));
+  json->Field("exact", utilization.IsExact());
   json->EndObject();
 }
 
 void WriteTraffic(const Traffic& traffic, JsonWriter* json) {
-  WriteCount("bytes_of_reads", traffic.bytes_of_reads, json);
-  WriteCount("bytes_read", traffic.bytes_read, json);
-  WriteCount("bytes_written", traffic.bytes_written, json);
-  json->Key("exact");
-  json->Bool(traffic.IsExact());
+  json->Field("bytes_of_reads", traffic.bytes_of_reads);
+  json->Field("bytes_read", traffic.bytes_read);
+  json->Field("bytes_written", traffic.bytes_written);
+  json->Field("exact", traffic.IsExact());
 }
 
 }  // namespace xla_indexing

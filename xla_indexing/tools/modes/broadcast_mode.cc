@@ -69,12 +69,10 @@ class OperandText {
       WriteMaps(cases[0], json);
       return;
     }
-    json->Key("cases");
-    json->BeginArray();
+    json->BeginArray("cases");
     for (const BroadcastCase& one : cases) {
       json->BeginObject();
-      json->Key("where");
-      json->String(one.Label());
+      json->Field("where", one.Label());
       WriteMaps(one, json);
       json->EndObject();
     }
@@ -90,16 +88,12 @@ class OperandText {
   }
 
   void WriteMaps(const BroadcastCase& one, JsonWriter* json) const {
-    json->Key("map");
-    json->String(MapOf(one.result_to_operand, result_, shape_));
-    json->Key("inverse");
-    json->String(MapOf(one.operand_to_result, shape_, result_));
+    json->Field("map", MapOf(one.result_to_operand, result_, shape_));
+    json->Field("inverse", MapOf(one.operand_to_result, shape_, result_));
     const ExactnessLabel label = one.result_to_operand.label();
     if (label.IsExact()) return;
-    json->Key("exactness");
-    json->String(ExactnessName(label.exactness));
-    json->Key("reason");
-    json->String(label.reason);
+    json->Field("exactness", ExactnessName(label.exactness));
+    json->Field("reason", label.reason);
   }
 
   std::string MapOf(const OperandIndexingSet& set, const Shape& from, const Shape& to) const {
@@ -137,21 +131,16 @@ std::string BroadcastJson(absl::Span<const Shape> operands, const ImplicitBroadc
   std::string out;
   JsonWriter json(&out);
   json.BeginObject();
-  json.Key("result");
-  json.String(broadcast.result.ToString());
+  json.Field("result", broadcast.result.ToString());
   if (!broadcast.guards.empty()) {
-    json.Key("guards");
-    json.BeginArray();
-    for (const BroadcastGuard& guard : broadcast.guards) json.String(guard.ToString());
-    json.EndArray();
+    json.ListField("guards", broadcast.guards,
+                   [&](const BroadcastGuard& guard) { json.Value(guard.ToString()); });
   }
-  json.Key("operands");
-  json.BeginArray();
+  json.BeginArray("operands");
   for (size_t i = 0; i < operands.size(); ++i) {
     json.BeginObject();
-    json.Key("shape");
-    json.String(operands[i].ToStringWithoutLayout());
-    json.IntegersField("broadcast_dimensions", broadcast.dimensions[i]);
+    json.Field("shape", operands[i].ToStringWithoutLayout());
+    json.Field("broadcast_dimensions", broadcast.dimensions[i]);
     OperandText(static_cast<int64_t>(i), operands[i], broadcast.result, &context)
         .WriteFields(indexing.operands[i], &json);
     json.EndObject();

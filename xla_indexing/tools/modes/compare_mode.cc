@@ -117,45 +117,33 @@ std::string ReportText(const EquivalenceReport& report, const HloComputation& co
 
 void WritePair(const PairOfOne& pair, JsonWriter* json) {
   json->BeginObject();
-  json->Key("read_by");
-  json->String(pair.is_of_first ? "first" : "second");
-  json->IntegersField("output_element", pair.output_element);
-  json->IntegersField("operand_element", pair.operand_element);
-  if (pair.other_element) json->IntegersField("other_element", *pair.other_element);
-  json->Key("runtime_values");
-  json->BeginArray();
+  json->Field("read_by", pair.is_of_first ? "first" : "second");
+  json->Field("output_element", pair.output_element);
+  json->Field("operand_element", pair.operand_element);
+  if (pair.other_element) json->Field("other_element", *pair.other_element);
+  json->BeginArray("runtime_values");
   for (const auto& [name, value] : pair.runtime_values) {
     json->BeginObject();
-    json->Key("instruction");
-    json->String(name);
-    json->Key("value");
-    json->Integer(value);
+    json->Field("instruction", name);
+    json->Field("value", value);
     json->EndObject();
   }
   json->EndArray();
-  json->Key("is_first");
-  json->Bool(pair.is_least);
+  json->Field("is_first", pair.is_least);
   json->EndObject();
 }
 
 void WriteLeaf(const LeafComparison& leaf, JsonWriter* json) {
   json->BeginObject();
-  json->Key("output_id");
-  json->Integer(leaf.output_leaf);
-  json->Key("operand_id");
-  json->Integer(leaf.parameter);
-  json->Key("operand_leaf");
-  json->Integer(leaf.parameter_leaf);
+  json->Field("output_id", leaf.output_leaf);
+  json->Field("operand_id", leaf.parameter);
+  json->Field("operand_leaf", leaf.parameter_leaf);
   if (leaf.other) {
-    json->Key("other_id");
-    json->Integer(leaf.other->operand);
-    json->Key("other_leaf");
-    json->Integer(leaf.other->operand_leaf);
+    json->Field("other_id", leaf.other->operand);
+    json->Field("other_leaf", leaf.other->operand_leaf);
   }
-  json->Key("answer");
-  json->String(AnswerText(leaf.same));
-  json->Key("reason");
-  json->String(leaf.same == Answer::kUndecided ? leaf.reason : "");
+  json->Field("answer", AnswerText(leaf.same));
+  json->Field("reason", leaf.same == Answer::kUndecided ? leaf.reason : "");
   if (leaf.difference) {
     json->Key("difference");
     WritePair(*leaf.difference, json);
@@ -167,26 +155,17 @@ std::string ReportJson(const EquivalenceReport& report) {
   std::string out;
   JsonWriter json(&out);
   json.BeginObject();
-  json.Key("answer");
-  json.String(AnswerText(report.same));
-  json.Key("reads");
-  json.String(AnswerText(report.reads));
-  json.Key("meets");
-  json.String(AnswerText(report.meets));
-  json.Key("reason");
-  json.String(report.difference.empty() ? report.meets_reason : report.difference);
-  json.Key("leaves");
-  json.BeginArray();
+  json.Field("answer", AnswerText(report.same));
+  json.Field("reads", AnswerText(report.reads));
+  json.Field("meets", AnswerText(report.meets));
+  json.Field("reason", report.difference.empty() ? report.meets_reason : report.difference);
+  json.BeginArray("leaves");
   for (const LeafComparison& leaf : report.leaves) WriteLeaf(leaf, &json);
   json.EndArray();
-  json.Key("pairs");
-  json.BeginArray();
+  json.BeginArray("pairs");
   for (const LeafComparison& pair : report.pairs) WriteLeaf(pair, &json);
   json.EndArray();
-  if (report.not_compared > 0) {
-    json.Key("pairs_not_compared");
-    json.Integer(report.not_compared);
-  }
+  if (report.not_compared > 0) json.Field("pairs_not_compared", report.not_compared);
   json.EndObject();
   out.push_back('\n');
   return out;

@@ -21,14 +21,9 @@ namespace {
 using internal::NamesOf;
 using internal::VariableNames;
 
-void WriteField(absl::string_view key, absl::string_view value, JsonWriter* json) {
-  json->Key(key);
-  json->String(value);
-}
-
 void WriteLabel(const ExactnessLabel& label, JsonWriter* json) {
-  WriteField("exactness", ExactnessName(label.exactness), json);
-  WriteField("reason", label.reason, json);
+  json->Field("exactness", ExactnessName(label.exactness));
+  json->Field("reason", label.reason);
 }
 
 void WriteRuntimeVariables(const OperandIndexing& indexing, JsonWriter* json) {
@@ -38,20 +33,15 @@ void WriteRuntimeVariables(const OperandIndexing& indexing, JsonWriter* json) {
     for (int i = 0; i < indexing.map().num_runtimes(); ++i) {
       const RuntimeVarIndexing& binding = indexing.bindings()[i];
       json->BeginObject();
-      WriteField("name", names.symbols[indexing.map().num_ranges() + i], json);
-      json->Key("call_path");
-      json->BeginArray();
-      for (const HloInstruction* caller : binding.call_path) json->String(caller->name());
-      json->EndArray();
-      WriteField("computation", binding.instruction->parent()->name(), json);
-      WriteField("instruction", binding.instruction->name(), json);
-      json->Key("leaf");
-      json->Integer(binding.leaf);
-      WriteField("value", binding.value.ToString(), json);
-      WriteField("map", indexing.ElementMap(i).ToString(), json);
-      if (binding.device) {
-        WriteField("replica_map", indexing.ElementDeviceMap(i).ToString(), json);
-      }
+      json->Field("name", names.symbols[indexing.map().num_ranges() + i]);
+      json->ListField("call_path", binding.call_path,
+                      [&](const HloInstruction* caller) { json->Value(caller->name()); });
+      json->Field("computation", binding.instruction->parent()->name());
+      json->Field("instruction", binding.instruction->name());
+      json->Field("leaf", binding.leaf);
+      json->Field("value", binding.value.ToString());
+      json->Field("map", indexing.ElementMap(i).ToString());
+      if (binding.device) json->Field("replica_map", indexing.ElementDeviceMap(i).ToString());
       json->EndObject();
     }
   }
@@ -62,16 +52,16 @@ void WriteMap(const ReportedMap& map, JsonWriter* json) {
   const OperandIndexing& indexing = map.indexing;
   json->BeginObject();
   if (indexing.IsUnknown()) {
-    WriteField("map", "", json);
+    json->Field("map", "");
   } else {
     // The printed line is the map itself where there is no label behind it.
-    WriteField("map", indexing.IsExact() ? map.line : indexing.map().ToString(), json);
+    json->Field("map", indexing.IsExact() ? map.line : indexing.map().ToString());
   }
   WriteLabel(indexing.label(), json);
   json->Key("runtime_variables");
   WriteRuntimeVariables(indexing, json);
-  WriteField("replica_map",
-             indexing.replica_map() == nullptr ? "" : indexing.DeviceMap().ToString(), json);
+  json->Field("replica_map",
+              indexing.replica_map() == nullptr ? "" : indexing.DeviceMap().ToString());
   if (map.coalescing) {
     json->Key("coalescing");
     WriteCoalescing(*map.coalescing, json);
@@ -84,28 +74,24 @@ void WriteMap(const ReportedMap& map, JsonWriter* json) {
 }
 
 void WriteSubject(const Subject& subject, Direction direction, JsonWriter* json) {
-  WriteField("computation", subject.computation().name(), json);
-  WriteField("instruction", subject.instruction->name(), json);
-  WriteField("opcode", subject.opcode_name(), json);
-  WriteField("scope", subject.is_fusion ? "fusion" : "instruction", json);
-  WriteField("direction",
-             direction == Direction::kOutputToInput ? "output-to-input" : "input-to-output", json);
+  json->Field("computation", subject.computation().name());
+  json->Field("instruction", subject.instruction->name());
+  json->Field("opcode", subject.opcode_name());
+  json->Field("scope", subject.is_fusion ? "fusion" : "instruction");
+  json->Field("direction",
+              direction == Direction::kOutputToInput ? "output-to-input" : "input-to-output");
 }
 
 void WriteEntry(const Subject& subject, Direction direction, const ReportedEntry& entry,
                 JsonWriter* json) {
   json->BeginObject();
   WriteSubject(subject, direction, json);
-  json->Key("output_id");
-  json->Integer(entry.output_leaf);
-  json->Key("operand_id");
-  json->Integer(entry.operand);
-  WriteField("operand", subject.OperandName(entry.operand), json);
-  json->Key("operand_leaf");
-  json->Integer(entry.operand_leaf);
+  json->Field("output_id", entry.output_leaf);
+  json->Field("operand_id", entry.operand);
+  json->Field("operand", subject.OperandName(entry.operand));
+  json->Field("operand_leaf", entry.operand_leaf);
   WriteLabel(entry.label, json);
-  json->Key("maps");
-  json->BeginArray();
+  json->BeginArray("maps");
   for (const ReportedMap& map : entry.maps) WriteMap(map, json);
   json->EndArray();
   if (entry.utilization) {
@@ -136,8 +122,7 @@ void AppendNotListedJson(const Subject& subject, Direction direction, int64_t pa
   JsonWriter json(out);
   json.BeginObject();
   WriteSubject(subject, direction, &json);
-  json.Key("pairs_not_listed");
-  json.Integer(pairs);
+  json.Field("pairs_not_listed", pairs);
   WriteLabel(ExactnessLabel::Unknown(ModuleBounds::WhyNotListed()), &json);
   json.EndObject();
 }
@@ -146,9 +131,8 @@ std::string ModuleJsonBegin(absl::string_view name) {
   std::string out;
   JsonWriter json(&out);
   json.BeginObject();
-  WriteField("module", name, &json);
-  json.Key("indexing");
-  json.BeginArray();
+  json.Field("module", name);
+  json.BeginArray("indexing");
   return out;
 }
 
@@ -157,8 +141,7 @@ std::string ModuleJsonEnd(const QueryTotals& totals) {
   std::string out;
   JsonWriter json(&out);
   json.BeginObject();
-  json.Key("indexing");
-  json.BeginArray();
+  json.BeginArray("indexing");
   const size_t begin = out.size();
   json.EndArray();
   totals.WriteJson(&json);

@@ -83,8 +83,7 @@ void QueryTotals::AppendText(std::string* out) const {
 void QueryTotals::WriteJson(JsonWriter* json) const {
   const auto write = [&](absl::string_view key, const std::string& objects) {
     if (objects.empty()) return;
-    json->Key(key);
-    json->BeginArray();
+    json->BeginArray(key);
     json->Raw(objects);
     json->EndArray();
   };
@@ -95,14 +94,11 @@ void QueryTotals::WriteJson(JsonWriter* json) const {
   write("aliases", aliases_json_);
   write("one_buffer", one_buffer_json_);
   if (rows_.empty()) return;
-  json->Key("totals");
-  json->BeginArray();
+  json->BeginArray("totals");
   for (const Row& row : rows_) {
     json->BeginObject();
-    json->Key("computation");
-    json->String(row.computation);
-    json->Key("scope");
-    json->String(row.is_fusion ? "fusion" : "instruction");
+    json->Field("computation", row.computation);
+    json->Field("scope", row.is_fusion ? "fusion" : "instruction");
     WriteTraffic(row.traffic, json);
     json->EndObject();
   }
