@@ -21,14 +21,19 @@ absl::StatusOr<InstructionIndexing> ComputeIndexing(const HloInstruction& instru
   absl::StatusOr<InstructionIndexing> entries =
       OperationMaps(instruction, direction, context, options, from, one_valued);
   if (!entries.ok()) return entries;
+  ValueOrigins own(options.dependence);
+  ValueOrigins& origins = options.origins != nullptr ? *options.origins : own;
   if (options.dependence != Dependence::kReads) {
-    ValueOrigins own(options.dependence);
-    RestrictToDependence(instruction, direction, options.scatter_bounds,
-                         options.origins != nullptr ? *options.origins : own, context, &*entries);
+    RestrictToDependence(instruction, direction, options.scatter_bounds, origins, context,
+                         &*entries);
   }
   if (!options.fold_runtime_variables) return entries;
+  const KnownArrays arrays(origins, context);
+  FoldOptions folding;
+  folding.environment = &arrays;
   for (IndexingEntry& entry : *entries) {
-    if (HasRuntimeVariables(entry.indexing)) entry.indexing = FoldRuntimeVariables(entry.indexing);
+    if (!HasRuntimeVariables(entry.indexing)) continue;
+    entry.indexing = FoldRuntimeVariables(entry.indexing, folding);
   }
   std::erase_if(*entries, [](const IndexingEntry& entry) { return entry.indexing.empty(); });
   return entries;

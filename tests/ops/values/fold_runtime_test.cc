@@ -1,11 +1,19 @@
 #include "xla_indexing/ops/values/fold_runtime.h"
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/ops/indexing_test.h"
+#include "tests/testing/effort.h"
+#include "tests/testing/random.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 
 namespace xla_indexing::internal {
@@ -21,7 +29,9 @@ class FoldRuntimeTest : public IndexingTest {
     const HloInstruction* root = Root(absl::StrCat(
         "largest { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] maximum(a, b) }\n"
         "difference { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] subtract(a, b) "
-        "}\nENTRY e {\n",
+        "}\nsum { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }\n"
+        "less { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = pred[] compare(a, b), "
+        "direction=LT }\nENTRY e {\n",
         text, "\n}\n"));
     const absl::StatusOr<InstructionIndexing> entries =
         ComputeIndexing(*root, Direction::kOutputToInput, &context_, {}, OperandLeaf{0, 0});
@@ -197,6 +207,49 @@ TEST_F(FoldRuntimeTest, ReductionsOfFewElementsAreFolded) {
       zero = s32[] constant(20)
       start = s32[] reduce(a, zero), dimensions={0}, to_apply=difference)"),
               ElementsAre(StartsWith("(d0){rt0} -> (d0 + rt0)")));
+}
+
+// Each of n rows is repeated as often as `counts` says, as jnp.repeat computes it: marks where a row begins,
+// and their running sum.
+TEST_F(FoldRuntimeTest, ListsThatAreComputedAreTheirElements) {
+  Random random(1);
+  for (int i = 0; i < Cases(50); ++i) {
+    std::vector<int64_t> rows;
+    std::vector<std::string> marks;
+    const int64_t groups = random.Between(1, 4);
+    for (int64_t group = 0; group < groups; ++group) {
+      if (group > 0) marks.push_back(absl::StrCat("{", rows.size(), "}"));
+      rows.insert(rows.end(), random.Between(group == 0 ? 1 : 0, 4), group);
+    }
+    const auto n = static_cast<int>(rows.size());
+    const std::string repeated = absl::StrReplaceAll(
+        R"(zero = s32[] constant(0)
+           one = s32[] constant(1)
+           zeros = s32[N] broadcast(zero), dimensions={}
+           ones = s32[M] broadcast(one), dimensions={}
+           at = s32[M,1] constant({MARKS})
+           marks = s32[N] scatter(zeros, at, ones), update_window_dims={},
+             inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1,
+             to_apply=sum
+           sums = s32[N] reduce-window(marks, zero), window={size=N pad=BEFORE_0}, to_apply=sum
+           start = s32[N,1] reshape(sums))",
+        {{"N", absl::StrCat(n)},
+         {"M", absl::StrCat(marks.size())},
+         {"MARKS", absl::StrJoin(marks, ", ")},
+         {"BEFORE", absl::StrCat(n - 1)}});
+    const std::string listed =
+        absl::StrCat("start = s32[", n, ",1] constant({{", absl::StrJoin(rows, "}, {"), "}})");
+    EXPECT_EQ(Gather(n, repeated), Gather(n, listed)) << repeated;
+    std::vector<int64_t> shuffled = rows;
+    for (size_t k = shuffled.size(); k > 1; --k) {
+      std::swap(shuffled[k - 1], shuffled[static_cast<size_t>(random.Between(0, k - 1))]);
+    }
+    EXPECT_EQ(Gather(n, absl::StrCat("list = s32[", n, "] constant({",
+                                     absl::StrJoin(shuffled, ", "), "})\nsorted = s32[", n,
+                                     "] sort(list), dimensions={0}, to_apply=less\nstart = s32[", n,
+                                     ",1] reshape(sorted)")),
+              Gather(n, listed));
+  }
 }
 
 TEST_F(FoldRuntimeTest, SelectsTakeTheArmThatTheirPredicateSays) {

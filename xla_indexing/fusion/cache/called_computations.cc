@@ -86,10 +86,8 @@ CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionO
       loop_options_(options),
       tightest_(options.indexing.exact),
       passed_values_(context),
-      call_trees_(options) {
-  if (options.indexing.dependence != Dependence::kReads) {
-    origins_.emplace(options.indexing.dependence, known_scalars_);
-  }
+      call_trees_(options),
+      origins_(options.indexing.dependence, known_scalars_) {
   loop_options_.max_maps = std::min(options.max_maps, kMaxMapsOfLoopBodies);
 }
 
@@ -156,7 +154,7 @@ absl::StatusOr<SharedIndexing> CalledComputations::FindOrMake(const Question& qu
 
 IndexingOptions CalledComputations::OptionsAt(int depth) {
   IndexingOptions options = options_.indexing;
-  options.origins = Origins();
+  options.origins = &origins_;
   options.exact = options.exact || tightest_;
   if (depth < options_.max_call_depth) {
     depth_ = depth;
@@ -396,12 +394,12 @@ InstructionIndexing StartingAt(const InstructionIndexing& entries, Direction dir
 }  // namespace
 
 bool CalledComputations::MayDecideReads(const HloInstruction& instruction) {
-  if (!origins_ || !origins_->MayDecideReads(instruction)) return false;
+  if (!origins_.MayDecideReads(instruction)) return false;
   if (const auto known = are_reads_decided_.find(&instruction); known != are_reads_decided_.end()) {
     return known->second;
   }
   const bool are_decided =
-      AreReadsDecided(instruction, options_.indexing.scatter_bounds, *origins_, context_);
+      AreReadsDecided(instruction, options_.indexing.scatter_bounds, origins_, context_);
   if (!QuestionBudget::IsSpent()) are_reads_decided_.emplace(&instruction, are_decided);
   return are_decided;
 }
@@ -421,7 +419,7 @@ absl::StatusOr<SharedIndexing> CalledComputations::EntriesOfKind(const HloInstru
                                                                  const KnownKinds::Form& form) {
   return EntriesOfKind(instruction, form, [&] {
     IndexingOptions options = options_.indexing;
-    options.origins = Origins();
+    options.origins = &origins_;
     options.exact = form.exact;
     return ComputeIndexing(instruction, form.direction, context_, options, /*from=*/std::nullopt,
                            form.simplified ? OneValued::kValues : OneValued::kVariables);

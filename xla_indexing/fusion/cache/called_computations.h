@@ -143,7 +143,9 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
     return !HasKind(instruction.opcode()) && !instruction.called_computations().empty();
   }
 
-  ValueOrigins* Origins() override { return origins_ ? &*origins_ : nullptr; }
+  ValueOrigins* Origins() override {
+    return options_.indexing.dependence == Dependence::kReads ? nullptr : &origins_;
+  }
   const ValueEnvironment& Loops() override { return known_loops_; }
   bool MayDecideReads(const HloInstruction& instruction) override;
 
@@ -249,7 +251,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
       loops_;
   PassedValues passed_values_;
   CallTrees call_trees_;
-  std::optional<ValueOrigins> origins_;
+  ValueOrigins origins_;
   absl::flat_hash_map<const HloComputation*, Interval> devices_;
   absl::flat_hash_map<std::pair<const HloComputation*, Direction>, std::unique_ptr<Reachability>>
       reachability_;

@@ -32,38 +32,30 @@ using ::mlir::AffineExpr;
 using Exprs = llvm::SmallVector<AffineExpr, 4>;
 
 // Scalars that are not known tell cases apart, and what is known of some elements is kept.
-class PartialValues final : public ValueEnvironment {
+class PartialValues final : public KnownArrays {
  public:
   PartialValues(ValueOrigins& origins, mlir::MLIRContext* context)
-      : ValueEnvironment(TellsApart::kAllValues), origins_(origins), context_(context) {}
+      : KnownArrays(origins, context, TellsApart::kAllValues) {}
 
-  Dependence dependence() const override { return origins_.dependence(); }
+  Dependence dependence() const override { return origins().dependence(); }
   bool MayBeKnown(const HloInstruction& instruction, bool is_called) const override {
-    return origins_.MayBeFixed(instruction, is_called);
+    return origins().MayBeFixed(instruction, is_called);
   }
   std::optional<LeafSource> PassedByOnlyCaller(const HloInstruction& parameter,
                                                int64_t leaf) const override {
-    return origins_.PassedFor(parameter, leaf);
-  }
-  const Literal* KnownArray(const HloInstruction& instruction, int64_t leaf,
-                            const CallPath& path) const override {
-    return origins_.KnownArray(instruction, leaf, path, context_);
+    return origins().PassedFor(parameter, leaf);
   }
   std::optional<ValueCases> Iterations(const CalledLoop& loop,
                                        const Domain& domain) const override {
-    return origins_.environment().Iterations(loop, domain);
+    return origins().environment().Iterations(loop, domain);
   }
   AffineExpr InIteration(const CalledLoop& loop, const Domain& domain, int64_t leaf,
                          AffineExpr k) const override {
-    return origins_.environment().InIteration(loop, domain, leaf, k);
+    return origins().environment().InIteration(loop, domain, leaf, k);
   }
   PassedScalar Passed(const HloInstruction& parameter, int64_t leaf) const override {
-    return origins_.environment().Passed(parameter, leaf);
+    return origins().environment().Passed(parameter, leaf);
   }
-
- private:
-  ValueOrigins& origins_;
-  mlir::MLIRContext* context_;
 };
 
 // Where the map of an operand is read: in these cases, and `value` in `chosen` where that is not null.

@@ -443,6 +443,8 @@ KnownLeaves ValueOrigins::ArraysPassed(const HloInstruction& parameter, const Ca
     return ArraysOf(*caller.operand(parameter.parameter_number()), {path.begin(), path.end() - 1},
                     context);
   }
+  // What is read is said for any caller.
+  if (dependence_ == Dependence::kReads) return leaves;
   for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
     const std::optional<LeafSource> passed = PassedFor(parameter, static_cast<int64_t>(leaf));
     if (!passed) continue;

@@ -150,6 +150,27 @@ class ValueOrigins {
 // Whether values may decide reads of instructions of an opcode.
 bool DecidesReads(HloOpcode opcode);
 
+// Arrays that the module fixes are known.
+class KnownArrays : public ValueEnvironment {
+ public:
+  // `origins` and `context` outlive it.
+  KnownArrays(ValueOrigins& origins, mlir::MLIRContext* context,
+              TellsApart tells_apart = TellsApart::kNothing)
+      : ValueEnvironment(tells_apart), origins_(origins), context_(context) {}
+
+  const Literal* KnownArray(const HloInstruction& instruction, int64_t leaf,
+                            const CallPath& path) const override {
+    return origins_.KnownArray(instruction, leaf, path, context_);
+  }
+
+ protected:
+  ValueOrigins& origins() const { return origins_; }
+
+ private:
+  ValueOrigins& origins_;
+  mlir::MLIRContext* context_;
+};
+
 }  // namespace xla_indexing::internal
 
 #endif  // XLA_INDEXING_OPS_DECISIONS_VALUE_ORIGINS_H_

@@ -309,7 +309,6 @@ std::optional<ValueCases> ElementEvaluator::OfLiteral(const Literal& literal,
 
 std::optional<ValueCases> ElementEvaluator::FollowArray(const Element& element,
                                                         const Constraints& when) {
-  if (!KeepsPartialValues()) return std::nullopt;
   const Literal* literal =
       environment_.KnownArray(*element.instruction, element.leaf, element.path);
   return literal != nullptr ? OfLiteral(*literal, element, when) : std::nullopt;

@@ -262,15 +262,5 @@ TEST_F(FloatValuesTest, WhatDiffersFromMachineToMachineIsNotFollowed) {
   }
 }
 
-// Each of more floats than a table has, at once and through a sum of two indices.
-TEST_F(FloatValuesTest, TablesHaveABound) {
-  const std::string text = "i = f32[N,1] iota(), iota_dimension=0\nstart = s32[N,1] convert(i)";
-  const auto of_size = [&](int n) {
-    return Gathered(n, n, absl::StrReplaceAll(text, {{"N", absl::StrCat(n)}})).has_value();
-  };
-  EXPECT_TRUE(of_size(kMaxFloats));
-  EXPECT_FALSE(of_size(kMaxFloats + 1));
-}
-
 }  // namespace
 }  // namespace xla_indexing::internal
