@@ -131,6 +131,7 @@ void CalledComputations::Forget() {
   kept_maps_ = 0;
   passed_values_.Forget();
   are_reads_decided_.clear();
+  origins_.ForgetArrays();
   loops_.clear();
   kinds_.Forget();
   forms_.Forget();

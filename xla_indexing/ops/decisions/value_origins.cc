@@ -421,6 +421,10 @@ const Literal* ValueOrigins::KnownArray(const HloInstruction& instruction, int64
   // What is left undone for want of steps would be remembered.
   if (QuestionBudget::IsSpent()) return nullptr;
   const KnownLeaves& leaves = ArraysOf(instruction, path, context);
+  if (QuestionBudget::IsSpent()) {
+    arrays_.clear();
+    return nullptr;
+  }
   return leaf < static_cast<int64_t>(leaves.size()) ? leaves[static_cast<size_t>(leaf)].get()
                                                     : nullptr;
 }
@@ -443,7 +447,6 @@ KnownLeaves ValueOrigins::ArraysPassed(const HloInstruction& parameter, const Ca
     return ArraysOf(*caller.operand(parameter.parameter_number()), {path.begin(), path.end() - 1},
                     context);
   }
-  // What is read is said for any caller.
   if (dependence_ == Dependence::kReads) return leaves;
   for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
     const std::optional<LeafSource> passed = PassedFor(parameter, static_cast<int64_t>(leaf));
@@ -470,22 +473,32 @@ const KnownLeaves& ValueOrigins::ArraysOf(const HloInstruction& instruction, con
   // What it is made of, in order.
   std::vector<const HloInstruction*> pending = {&instruction};
   absl::btree_map<int64_t, const HloInstruction*> needed;
+  // What is read is said for any caller, so that no parameter is known.
+  const bool is_for_any_caller =
+      dependence_ == Dependence::kReads && given_to_ == nullptr && path.empty();
   while (!pending.empty()) {
     const HloInstruction* next = pending.back();
     pending.pop_back();
+    if (is_for_any_caller && next->opcode() == HloOpcode::kParameter) {
+      return arrays_[Place(&instruction, calls)] =
+                 KnownLeaves(static_cast<size_t>(instruction.shape().LeafCount()));
+    }
     const bool is_known = arrays_.contains(Place(next, calls));
     if (is_known || !needed.try_emplace(next->index_in_computation(), next).second) continue;
-    const bool is_followed = !Of(*next).data && needed.size() <= kMaxInstructions;
+    const bool is_followed =
+        (is_for_any_caller || !Of(*next).data) && needed.size() <= kMaxInstructions;
     if (!is_followed) continue;
     pending.insert(pending.end(), next->operands().begin(), next->operands().end());
   }
   const int64_t max_elements = given_to_ == nullptr ? kMaxKnownElements : kMaxStepsFromArguments;
-  ArrayEvaluator evaluator(context, &steps_of_arrays_, max_elements);
+  StepBudget own(kMaxStepsOfArrays);
+  ArrayEvaluator evaluator(context, given_to_ == nullptr ? &own : &steps_from_arguments_,
+                           max_elements);
   for (const auto& [position, each] : needed) {
     KnownLeaves leaves(static_cast<size_t>(each->shape().LeafCount()));
     if (each->opcode() == HloOpcode::kParameter) {
       leaves = ArraysPassed(*each, path, context);
-    } else if (!Of(*each).data && needed.size() <= kMaxInstructions) {
+    } else if ((is_for_any_caller || !Of(*each).data) && needed.size() <= kMaxInstructions) {
       std::vector<KnownLeaves> operands;
       for (const HloInstruction* operand : each->operands()) {
         operands.push_back(arrays_[Place(operand, calls)]);

@@ -44,7 +44,6 @@ class ValueOrigins {
                     std::vector<std::shared_ptr<const Literal>> arguments) {
     given_to_ = &computation;
     arguments_ = std::move(arguments);
-    steps_of_arrays_ = StepBudget(kMaxStepsFromArguments);
   }
 
   Dependence dependence() const { return dependence_; }
@@ -81,13 +80,16 @@ class ValueOrigins {
   const Literal* KnownArray(const HloInstruction& instruction, int64_t leaf, const CallPath& path,
                             mlir::MLIRContext* context);
 
+  // What was computed has taken steps of questions' budgets.
+  void ForgetArrays() { arrays_.clear(); }
+
   // Which elements of its operand a scatter replaces, by indices that the module fixes; null if that is not
   // known.
   std::shared_ptr<const Literal> ReplacedBy(const HloInstruction& scatter,
                                             mlir::MLIRContext* context) {
     const Literal* indices = KnownArray(*scatter.operand(1), 0, {}, context);
-    return indices == nullptr ? nullptr
-                              : ReplacedByScatter(scatter, *indices, context, &steps_of_arrays_);
+    StepBudget steps(kMaxStepsOfArrays);
+    return indices == nullptr ? nullptr : ReplacedByScatter(scatter, *indices, context, &steps);
   }
 
   // Whether values may decide that elements of operands do not matter, so that the maps of this
@@ -127,6 +129,8 @@ class ValueOrigins {
   KnownLeaves ArraysPassed(const HloInstruction& parameter, const CallPath& path,
                            mlir::MLIRContext* context);
 
+  static constexpr int64_t kMaxStepsOfArrays = int64_t{1}
+                                               << 20;  // an array, with what it is made of
   static constexpr int64_t kMaxStepsFromArguments = int64_t{1} << 27;
   // The array that is given for a parameter; null if there is none.
   std::shared_ptr<const Literal> ArgumentFor(const HloInstruction& parameter) const;
@@ -143,7 +147,7 @@ class ValueOrigins {
   // By instruction and calls.
   using Place = std::pair<const HloInstruction*, std::vector<const HloInstruction*>>;
   absl::node_hash_map<Place, KnownLeaves> arrays_;
-  StepBudget steps_of_arrays_{int64_t{1} << 20};
+  StepBudget steps_from_arguments_{kMaxStepsFromArguments};
   int depth_of_arrays_ = 0;  // of callers that are asked one for another
 };
 
