@@ -27,6 +27,8 @@ class IndexStructureTest : public ::testing::Test {
                      "f32[] add(a, b) }\n",
                      "put { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }\n"
                      "keep { b = f32[] parameter(1) ROOT a = f32[] parameter(0) }\n"
+                     "add_s32 { a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = s32[] "
+                     "add(a, b) }\n"
                      "ENTRY e {\n",
                      instructions, "\n}\n"));
     EXPECT_TRUE(module.ok()) << module.status();
@@ -86,6 +88,19 @@ TEST_F(IndexStructureTest, StartsThatAreClampedRepeatTheElementsAtTheEdges) {
   EXPECT_EQ(structure.in_bounds.holds, Answer::kNo);
   EXPECT_EQ(structure.in_bounds.reason, "a start is clamped");
   EXPECT_EQ(structure.sorted.holds, Answer::kYes);
+  EXPECT_THAT(Rewritten(gather), HasSubstr("concatenate("));
+}
+
+// A list by running sums of {2, 1, 0, 1}: 2, 3, 3, 4.
+TEST_F(IndexStructureTest, AListThatTheModuleComputesIsWhatItsElementsAre) {
+  const std::string gather =
+      Gather("f32[10]", "s32[4,1] reshape(sums)", "[4]",
+             "list = s32[4] constant({2, 1, 0, 1}) z = s32[] constant(0) "
+             "sums = s32[4] reduce-window(list, z), window={size=4 pad=3_0}, to_apply=add_s32");
+  const IndexStructure structure = Of(gather);
+  EXPECT_EQ(structure.form, IndexedForm::kConcatenation) << structure.reason;
+  EXPECT_EQ(structure.sorted.holds, Answer::kYes);
+  EXPECT_EQ(structure.in_bounds.holds, Answer::kYes);
   EXPECT_THAT(Rewritten(gather), HasSubstr("concatenate("));
 }
 

@@ -23,6 +23,7 @@
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/map/sets/domain.h"
 #include "xla_indexing/ops/answers/parts/domain.h"
+#include "xla_indexing/ops/decisions/value_origins.h"
 #include "xla_indexing/ops/values/element_value.h"
 
 namespace xla_indexing::internal {
@@ -145,7 +146,8 @@ IndexVectors::IndexVectors(const HloInstruction& instruction, mlir::MLIRContext*
     llvm::SmallVector<AffineExpr, 4> values;
   };
   std::vector<Case> cases = {{}};
-  const ValueEnvironment environment(ValueEnvironment::TellsApart::kAllValues);
+  ValueOrigins origins(Dependence::kReads);
+  const KnownArrays environment(origins, context, ValueEnvironment::TellsApart::kAllValues);
   ElementEvaluator evaluator(domain, context, environment);
   evaluator.FindRangesOfUnknowns();
   evaluator.AssumeOfUnknowns(assumption);
