@@ -87,7 +87,6 @@ set(XLA_INDEXING_PUBLIC_HEADERS
   query/in_place/in_place.h
   query/in_place/in_place_aliases.h
   query/in_place/in_place_answer.h
-  query/in_place/order/loop_order.h
   query/index_structure/index_structure.h
   query/index_structure/index_structure_answer.h
   query/utilization/utilization.h

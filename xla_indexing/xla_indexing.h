@@ -143,7 +143,6 @@
 #include "xla_indexing/query/in_place/in_place.h"
 #include "xla_indexing/query/in_place/in_place_aliases.h"
 #include "xla_indexing/query/in_place/in_place_answer.h"
-#include "xla_indexing/query/in_place/order/loop_order.h"
 #include "xla_indexing/query/index_structure/index_structure.h"
 #include "xla_indexing/query/index_structure/index_structure_answer.h"
 #include "xla_indexing/query/utilization/utilization.h"

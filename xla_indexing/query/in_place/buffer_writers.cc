@@ -21,7 +21,6 @@
 #include "xla_indexing/ops/loops/body/strong_parts.h"
 #include "xla_indexing/query/in_place/buffers/alias_text.h"
 #include "xla_indexing/query/in_place/buffers/buffer_places.h"
-#include "xla_indexing/query/in_place/buffers/changed_parts.h"
 #include "xla_indexing/query/in_place/in_place_question.h"
 
 namespace xla_indexing::internal {
@@ -367,9 +366,6 @@ InPlaceSafety BufferWriters::CheckAlone(const BufferValue& written, const Buffer
     return InPlaceSafety::Undecided(
         absl::StrCat(writer->name(), " reads it as ", parameters.size(), " operands"));
   }
-  const SharedLeaves leaves{view->computation(), written.leaf, parameters.front().operand,
-                            parameters.front().operand_leaf};
-  InPlaceQuestion question(leaves, &indexers_.exact(), indexers_.context());
   const auto entries = indexers_.exact().Index(view->computation(), Direction::kOutputToInput);
   if (!entries.ok()) return InPlaceSafety::Undecided(std::string(entries.status().message()));
   std::vector<const IndexingEntry*> reads;
@@ -378,10 +374,12 @@ InPlaceSafety BufferWriters::CheckAlone(const BufferValue& written, const Buffer
       reads.push_back(&entry);
     }
   }
-  const absl::Status status = question.Prepare(reads);
-  absl::StatusOr<InPlaceSafety> safety = status.ok() ? question.Decide() : status;
-  if (!safety.ok()) return InPlaceSafety::Undecided(std::string(safety.status().message()));
-  return *std::move(safety);
+  const OperandLeaf& parameter = parameters.front();
+  const absl::StatusOr<InPlaceQuestion> question =
+      AskInPlace({view->computation(), written.leaf, parameter.operand, parameter.operand_leaf},
+                 reads, &indexers_);
+  if (!question.ok()) return InPlaceSafety::Undecided(std::string(question.status().message()));
+  return Decide(*question, std::nullopt);
 }
 
 }  // namespace xla_indexing::internal

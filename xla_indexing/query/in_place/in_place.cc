@@ -22,7 +22,6 @@
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/query/in_place/buffer_writers.h"
 #include "xla_indexing/query/in_place/buffers/buffer_places.h"
-#include "xla_indexing/query/in_place/buffers/changed_parts.h"
 #include "xla_indexing/query/in_place/in_place_question.h"
 #include "xla_indexing/query/in_place/iteration_space.h"
 #include "xla_indexing/query/utilization/utilization.h"
@@ -163,12 +162,11 @@ class InPlaceAnalysis::Impl {
     prepared_.reset();
     const OperandLeaf leaf = {*view_.ParameterOf(*operands_[buffer.operand.operand]),
                               buffer.operand.operand_leaf};
-    internal::InPlaceQuestion question(
-        internal::SharedLeaves{view_.computation(), buffer.output_leaf, leaf.operand,
-                               leaf.operand_leaf},
-        &indexers_->exact(), indexers_->context());
-    if (absl::Status status = question.Prepare(reads_of_[leaf]); !status.ok()) return status;
-    return &prepared_.emplace(buffer, std::move(question)).second;
+    absl::StatusOr<internal::InPlaceQuestion> question = internal::AskInPlace(
+        {view_.computation(), buffer.output_leaf, leaf.operand, leaf.operand_leaf}, reads_of_[leaf],
+        indexers_.get());
+    if (!question.ok()) return question.status();
+    return &prepared_.emplace(buffer, *std::move(question)).second;
   }
 
   // `decide(question)`, or the answer where there is nothing to ask.
@@ -180,8 +178,7 @@ class InPlaceAnalysis::Impl {
     const QuestionBudget budget;
     const absl::StatusOr<const internal::InPlaceQuestion*> prepared = Prepared(buffer);
     if (!prepared.ok()) return prepared.status();
-    internal::InPlaceQuestion question = **prepared;
-    return decide(question);
+    return decide(**prepared);
   }
 
   // Finds the maps of all pairs, once, with a budget of their own.
@@ -291,7 +288,9 @@ bool InPlaceAnalysis::IsCandidate(const SharedBuffer& buffer) const {
 }
 
 absl::StatusOr<InPlaceSafety> InPlaceAnalysis::Safety(const SharedBuffer& buffer) {
-  return impl_->Answer(buffer, [](internal::InPlaceQuestion& asked) { return asked.Decide(); });
+  return impl_->Answer(buffer, [](const internal::InPlaceQuestion& asked) {
+    return internal::Decide(asked, std::nullopt);
+  });
 }
 
 absl::StatusOr<InPlaceSafety> InPlaceAnalysis::SafetyIn(const SharedBuffer& buffer,
@@ -307,8 +306,9 @@ absl::StatusOr<InPlaceSafety> InPlaceAnalysis::SafetyIn(const SharedBuffer& buff
     }
     is_used[loop.dimension] = true;
   }
-  return impl_->Answer(buffer,
-                       [&](internal::InPlaceQuestion& asked) { return asked.DecideIn(order); });
+  return impl_->Answer(buffer, [&](const internal::InPlaceQuestion& asked) {
+    return internal::Decide(asked, order);
+  });
 }
 
 absl::StatusOr<InPlaceSafety> InPlaceAnalysis::SafetyUnder(const SharedBuffer& buffer,
@@ -316,8 +316,9 @@ absl::StatusOr<InPlaceSafety> InPlaceAnalysis::SafetyUnder(const SharedBuffer& b
   if (absl::Status status = impl_->CheckLeaves(buffer); !status.ok()) return status;
   absl::Status fits = internal::IterationsOf(iterations, impl_->OutputLeaf(buffer)).status();
   if (!fits.ok() && !absl::IsUnimplemented(fits)) return fits;
-  return impl_->Answer(
-      buffer, [&](internal::InPlaceQuestion& asked) { return asked.DecideUnder(iterations); });
+  return impl_->Answer(buffer, [&](const internal::InPlaceQuestion& asked) {
+    return internal::DecideUnder(asked, iterations);
+  });
 }
 
 absl::StatusOr<WrittenElements> InPlaceAnalysis::Written(const SharedBuffer& buffer) {
@@ -335,8 +336,8 @@ absl::StatusOr<WrittenElements> InPlaceAnalysis::Written(const SharedBuffer& buf
   }
   const Shape& output = impl_->OutputLeaf(buffer);
   WrittenElements written;
-  if (question != nullptr && question->doubt().empty()) {
-    for (const internal::ChangedPart& part : question->parts()) {
+  if (question != nullptr && question->doubt.empty()) {
+    for (const internal::ChangedPart& part : question->parts) {
       OperandIndexing elements = part.elements;
       if (!part.why_not_certain.empty())
         elements.Weaken(ExactnessLabel::OverApproximate(part.why_not_certain));

@@ -16,7 +16,7 @@
 // at once.
 //
 //   any order        there is no conflict: safe in parallel
-//   in an order      a nest of loops, each upwards or downwards, is safe (query/in_place/order/loop_order.h)
+//   in an order      a nest of loops, each upwards or downwards, is safe
 //   unsafe           no nest of loops over the output's dimensions is
 //   undecided        with the reason: maps that are not exact, values that are computed, layouts
 //                    that are not known, questions that take too many steps
@@ -59,7 +59,6 @@
 #include "xla_indexing/ops/answers/indexing_entry.h"
 #include "xla_indexing/ops/answers/operand_indexing_set.h"
 #include "xla_indexing/query/in_place/in_place_answer.h"
-#include "xla_indexing/query/in_place/order/loop_order.h"
 
 namespace xla_indexing {
 

@@ -1,4 +1,4 @@
-// What is answered to the question whether an output may overwrite an operand (query/in_place/in_place.h).
+// What is asked and answered about an output that overwrites an operand (query/in_place/in_place.h).
 //
 // Example, the update in query/in_place/in_place.h: the answer is kInOrder with the order d0 descending, and
 // the conflict of the other order has writer {1}, reader {2}, operand {1} and byte 4.
@@ -12,10 +12,37 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/numbers/interval.h"
-#include "xla_indexing/query/in_place/order/loop_order.h"
+#include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing {
+
+// An order in which the elements of an array are computed: a nest of loops over its dimensions, the
+// outermost first, each dimension at most once. Element f comes before element e where, in the outermost
+// loop in which they differ, f comes first: with the smaller index, or with the greater one in a loop
+// that runs downwards. Dimensions without a loop are inside of all loops, in any order.
+//
+// Example: {{1, true}} of f32[2,3] is column 2, column 1, column 0; the rows of each in any order.
+struct DirectedLoop {
+  int dimension = 0;
+  bool is_descending = false;
+
+  friend bool operator==(const DirectedLoop& a, const DirectedLoop& b) = default;
+};
+using LoopOrder = std::vector<DirectedLoop>;
+
+// The iterations of a kernel, as a map to the elements that they compute: dimensions run in parallel,
+// range variables are loops of each, upwards, the outermost first, and those in `together` the elements
+// of one access, all read before any is written. Each element belongs to one iteration. A thread
+// mapping is one (gpu/threads/thread_mapping.h), with its vector ranges together.
+//
+// Example: (d0)[s0, s1] -> (d0, s0 * 4 + s1), with s1 together, is a thread for each row, which reads
+// and writes four elements at a time.
+struct IterationMap {
+  IndexingMap elements;
+  llvm::SmallVector<int, 1> together = {};  // range variables
+};
 
 enum class InPlaceAnswer : uint8_t { kAnyOrder, kInOrder, kUnsafe, kUndecided };
 

@@ -19,22 +19,6 @@
 #include "xla_indexing/map/sets/inverse.h"
 
 namespace xla_indexing::internal {
-namespace {
-
-using ::mlir::AffineExpr;
-
-absl::StatusOr<IterationSpace> SpaceOf(OperandIndexing elements,
-                                       std::vector<CoordinateKind> kinds) {
-  const absl::StatusOr<IndexingMap> inverse = Inverse(elements.map());
-  if (!inverse.ok()) {
-    return absl::UnimplementedError(absl::StrCat(
-        "which iteration computes an element is not known: ", inverse.status().message()));
-  }
-  return IterationSpace{std::move(kinds), std::move(elements),
-                        OperandIndexing(kPartsFit, *inverse)};
-}
-
-}  // namespace
 
 std::vector<int64_t> IterationSpace::ElementAt(absl::Span<const int64_t> coordinates) const {
   if (!elements) return {coordinates.begin(), coordinates.end()};
@@ -66,13 +50,20 @@ absl::StatusOr<IterationSpace> IterationsOf(const IterationMap& iterations, cons
         absl::StrCat("in place: iterations ", map.ToString(), " are none of ", array.ToString()));
   }
   if (absl::Status status = map.Verify(); !status.ok()) return status;
-  std::vector<CoordinateKind> kinds(map.num_dims(), CoordinateKind::kParallel);
+  IterationSpace space;
+  space.kinds.assign(map.num_dims(), CoordinateKind::kParallel);
   for (int i = 0; i < map.num_ranges(); ++i) {
-    kinds.push_back(absl::c_linear_search(iterations.together, i) ? CoordinateKind::kTogether
-                                                                  : CoordinateKind::kLoop);
+    const bool is_together = absl::c_linear_search(iterations.together, i);
+    space.kinds.push_back(is_together ? CoordinateKind::kTogether : CoordinateKind::kLoop);
   }
-  return SpaceOf(OperandIndexing(kPartsFit, map.ConvertRangeVariablesToDimensions()),
-                 std::move(kinds));
+  space.elements = OperandIndexing(kPartsFit, map.ConvertRangeVariablesToDimensions());
+  absl::StatusOr<IndexingMap> inverse = Inverse(space.elements->map());
+  if (!inverse.ok()) {
+    return absl::UnimplementedError(absl::StrCat(
+        "which iteration computes an element is not known: ", inverse.status().message()));
+  }
+  space.iteration_of = OperandIndexing(kPartsFit, *std::move(inverse));
+  return space;
 }
 
 absl::StatusOr<IterationSpace> BytesOf(const Shape& array, mlir::MLIRContext* context) {
@@ -84,20 +75,18 @@ absl::StatusOr<IterationSpace> BytesOf(const Shape& array, mlir::MLIRContext* co
   if (!layout->tilings.empty() || rank == 0 || array.dimension(minor) % in_byte != 0) {
     return absl::UnimplementedError("elements are narrower than a byte, and rows no whole bytes");
   }
-  Variables dims;
-  llvm::SmallVector<AffineExpr, 4> results;
+  Variables loops;
+  llvm::SmallVector<mlir::AffineExpr, 4> results;
   for (int64_t i = 0; i < rank; ++i) {
     const int64_t size = array.dimension(i);
-    dims.push_back({Interval::OfSize(i == minor ? size / in_byte : size), {}});
-    results.push_back(mlir::getAffineDimExpr(i, context));
+    loops.push_back({Interval::OfSize(i == minor ? size / in_byte : size), {}});
+    results.push_back(mlir::getAffineSymbolExpr(i, context));
   }
-  dims.push_back({Interval::OfSize(in_byte), {}});
-  results[minor] = Add(Scale(results[minor], in_byte), mlir::getAffineDimExpr(rank, context));
-  const mlir::AffineMap map = mlir::AffineMap::get(dims.size(), 0, results, context);
-  std::vector<CoordinateKind> kinds(rank, CoordinateKind::kLoop);
-  kinds.push_back(CoordinateKind::kTogether);
-  return SpaceOf(OperandIndexing(kPartsFit, IndexingMap(kPartsFit, map, std::move(dims), {}, {})),
-                 std::move(kinds));
+  loops.push_back({Interval::OfSize(in_byte), {}});
+  results[minor] = Add(Scale(results[minor], in_byte), mlir::getAffineSymbolExpr(rank, context));
+  const mlir::AffineMap map = mlir::AffineMap::get(0, loops.size(), results, context);
+  return IterationsOf(
+      {IndexingMap(kPartsFit, map, {}, std::move(loops), {}), {static_cast<int>(rank)}}, array);
 }
 
 LoopOrder OrderOfMemory(const Shape& array) {

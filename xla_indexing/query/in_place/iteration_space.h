@@ -1,11 +1,5 @@
 // What computes the elements of an array, one after the other: the elements themselves, the
 // iterations of a kernel, or the bytes of the buffer.
-//
-// Bytes. Elements narrower than a byte are written with the others of their byte. Where each row along
-// the most minor dimension has whole bytes, iterations are (index, the row's byte) and the elements of
-// one byte are together. Other rows are not looked into.
-//
-// Example, s4[6,4]: (d0, d1, d2) -> (d0, d1 * 2 + d2), with d2 in [0, 1] together.
 #ifndef XLA_INDEXING_QUERY_IN_PLACE_ITERATION_SPACE_H_
 #define XLA_INDEXING_QUERY_IN_PLACE_ITERATION_SPACE_H_
 
@@ -18,8 +12,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
-#include "xla_indexing/query/in_place/order/loop_order.h"
-#include "xla_indexing/query/in_place/order/order_conflicts.h"
+#include "xla_indexing/query/in_place/in_place_answer.h"
+#include "xla_indexing/query/in_place/order_conflicts.h"
 
 namespace xla_indexing::internal {
 
@@ -42,7 +36,11 @@ IterationSpace ElementsOf(const Shape& array);
 // is not known which iteration computes an element.
 absl::StatusOr<IterationSpace> IterationsOf(const IterationMap& iterations, const Shape& array);
 
-// Unimplemented where rows are no whole bytes, or the layout is not known.
+// Elements narrower than a byte are written with the others of their byte: iterations are (index, the
+// row's byte), in loops, and the elements of one byte are together. Unimplemented where rows along the
+// most minor dimension are no whole bytes, or the layout is not known.
+//
+// Example, s4[6,4]: (d0, d1, d2) -> (d0, d1 * 2 + d2), with d2 in [0, 1] together.
 absl::StatusOr<IterationSpace> BytesOf(const Shape& array, mlir::MLIRContext* context);
 
 // The loops over all dimensions, upwards, in the order of memory.

@@ -124,13 +124,4 @@ OperandIndexing WithMoreDims(const OperandIndexing& indexing, llvm::ArrayRef<Var
       indexing.label());
 }
 
-OperandIndexing WithDimsAsResults(const OperandIndexing& indexing) {
-  const IndexingMap& map = indexing.map();
-  llvm::SmallVector<AffineExpr, 8> results(map.results());
-  for (int i = 0; i < map.num_dims(); ++i) {
-    results.push_back(mlir::getAffineDimExpr(i, map.context()));
-  }
-  return WithResults(indexing, results);
-}
-
 }  // namespace xla_indexing::internal

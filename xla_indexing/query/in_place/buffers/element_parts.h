@@ -47,9 +47,6 @@ class ElementParts {
 // The map from (d, r) to (f(d), r), for further dimensions r.
 OperandIndexing WithMoreDims(const OperandIndexing& indexing, llvm::ArrayRef<Variable> more);
 
-// From d to (f(d), d).
-OperandIndexing WithDimsAsResults(const OperandIndexing& indexing);
-
 }  // namespace xla_indexing::internal
 
 #endif  // XLA_INDEXING_QUERY_IN_PLACE_BUFFERS_ELEMENT_PARTS_H_

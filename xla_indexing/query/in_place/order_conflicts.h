@@ -19,32 +19,41 @@
 //                      conflicts is one of fewer. So there is no going back, and where no loop can
 //                      be the next one, no order is safe.
 //
+// Readers that are no iterations of the space, *outside* of it, are in conflict with all that they meet,
+// in every order: their cell is the empty one.
+//
+// Values. A conflict counts for certain where the runtime variables of the relation can have its values:
+// a parameter of the program has any contents, and an element of one says nothing of another. So they
+// can, where each variable is of an element of a parameter, perhaps moved (slices, transposes, ..), and
+// those of one element are equal. Elements of one parameter that are moved in different ways count as
+// one. What is computed, p + q, may not have them.
+//
 // Example, w(f) = f - 1 on f in [1, 3]: D = -1, so the loop runs downwards.
-#ifndef XLA_INDEXING_QUERY_IN_PLACE_ORDER_ORDER_CONFLICTS_H_
-#define XLA_INDEXING_QUERY_IN_PLACE_ORDER_ORDER_CONFLICTS_H_
+#ifndef XLA_INDEXING_QUERY_IN_PLACE_ORDER_CONFLICTS_H_
+#define XLA_INDEXING_QUERY_IN_PLACE_ORDER_CONFLICTS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/ops/answers/operand_indexing.h"
-#include "xla_indexing/query/in_place/order/loop_order.h"
+#include "xla_indexing/query/in_place/in_place_answer.h"
 
 namespace xla_indexing::internal {
 
 enum class CoordinateKind : uint8_t { kLoop, kParallel, kTogether };
 
 struct ConflictRelation {
-  OperandIndexing writers;  // from coordinates to coordinates
+  // From coordinates of the reader to those of the writer; further results behind them do not count.
+  OperandIndexing writers;
   // Why pairs of it may be none in any run of the program; empty where each is one in some run.
   std::string why_not_certain;
-  // Why not all values of its runtime variables occur (free_values.h); empty where all do.
-  std::string why_not_free;
-  // The readers are no iterations of this space: each pair is a conflict in every order.
   bool is_outside = false;
 };
 
@@ -61,26 +70,31 @@ struct FoundOrder {
   LoopOrder loops;
 };
 
+// A point of a relation's domain: dimensions, then symbols.
+struct FoundConflict {
+  size_t relation = 0;
+  llvm::SmallVector<int64_t, 8> point;
+};
+
 class OrderConflicts {
  public:
   // Keeps the budget.
   OrderConflicts(std::vector<ConflictRelation> relations, std::vector<CoordinateKind> kinds,
                  StepBudget* budget);
 
-  size_t num_relations() const { return relations_.size(); }
-  const ConflictRelation& relation(size_t i) const { return relations_[i]; }
+  const std::vector<ConflictRelation>& relations() const { return relations_; }
   // The cells that have to be empty for an order; without loops, for all orders.
   std::vector<ConflictCell> CellsOf(const LoopOrder& loops) const;
+  // The domain of a relation in a cell; nullopt where a number is too large.
+  std::optional<IndexingMap> DomainIn(const ConflictCell& cell, size_t relation) const;
 
-  // Whether no order has a conflict.
-  Answer IsSafeInAnyOrder();
-  // Whether this order of loops, the others inside of them in any order, has none.
+  // Whether this order of loops, the others inside of them in any order, has no conflict.
   Answer IsSafeIn(const LoopOrder& loops);
+  Answer IsSafeInAnyOrder() { return IsSafeIn({}); }
   FoundOrder FindOrder();
 
-  // The first relation and cell that have a conflict in `loops` for certain; an empty cell, all of the
-  // relation, where its readers are outside.
-  std::optional<std::pair<size_t, ConflictCell>> FindConflict(const LoopOrder& loops);
+  // The least conflict, for certain, of the first relation and cell that have one in `loops`.
+  std::optional<FoundConflict> FindConflict(const LoopOrder& loops);
 
   // Why a question was not decided, as far as that is known.
   const std::string& why_undecided() const { return why_undecided_; }
@@ -96,9 +110,27 @@ class OrderConflicts {
   std::string why_undecided_;
 };
 
-// The relation restricted to a cell. Nothing if an expression cannot be written.
-std::optional<IndexingMap> RestrictTo(const ConflictCell& cell, const IndexingMap& relation);
+// The values of expressions over the variables of a map at a point; empty where one is too large.
+std::vector<int64_t> ValuesAt(const OperandIndexing& indexing,
+                              llvm::ArrayRef<mlir::AffineExpr> expressions,
+                              llvm::ArrayRef<int64_t> point);
+
+// Conditions on runtime variables under which an order is safe, variables before differences.
+//
+// Law. Let F be a runtime variable, or the difference of two, each one value for all elements. If every
+// conflict of an order has F, and U is the least interval that contains the values of F in all of them,
+// the order is safe wherever F is outside of U. A condition that implies another is left out.
+//
+// Example, p[10:20] becomes the elements of p from `start` on, of f32[100]: a conflict has start in
+// [1, 19] but 10, so that any order is safe where start >= 20 or start <= 0; the loop upwards has none
+// where start <= 10.
+std::vector<RuntimeCondition> ConditionsOf(const OrderConflicts& conflicts, const LoopOrder& order,
+                                           const HloComputation* analysed, StepBudget* budget);
+
+// What yields a runtime variable, and the element where that has dimensions: `indices{2,0}`.
+std::string NameOfValue(const RuntimeVarIndexing& binding, llvm::ArrayRef<int64_t> element,
+                        const HloComputation* analysed);
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_QUERY_IN_PLACE_ORDER_ORDER_CONFLICTS_H_
+#endif  // XLA_INDEXING_QUERY_IN_PLACE_ORDER_CONFLICTS_H_
