@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
@@ -215,49 +217,45 @@ Answer OrderConflicts::IsSafeIn(const LoopOrder& loops) {
   return is_safe;
 }
 
-FoundOrder OrderConflicts::FindOrder() {
-  FoundOrder found;
+std::optional<LoopOrder> OrderConflicts::OrderWithout(std::initializer_list<Answer> conflicts) {
+  const auto has_conflict = [&](const ConflictCell& cell) {
+    return absl::c_linear_search(conflicts, HasConflict(cell));
+  };
   ConflictCell outer;
-  if (const Answer has = HasConflict(outer); has != Answer::kNo) {
-    found.is_safe = Not(has);
-    return found;
-  }
+  if (has_conflict(outer)) return std::nullopt;
+  llvm::SmallVector<int, 4> left;
   for (int i = 0; i < static_cast<int>(kinds_.size()); ++i) {
     if (kinds_[i] == CoordinateKind::kParallel) outer.push_back({i, 0});
+    if (kinds_[i] == CoordinateKind::kLoop) left.push_back(i);
   }
-  llvm::SmallVector<bool, 4> is_taken(kinds_.size(), false);
+  LoopOrder loops;
   while (true) {
     std::optional<DirectedLoop> next;
     bool is_any_left = false;
-    bool is_blocked = true;  // every loop that matters has both signs for certain
-    for (int i = 0; i < static_cast<int>(kinds_.size()) && !next; ++i) {
-      if (kinds_[i] != CoordinateKind::kLoop || is_taken[i]) continue;
+    for (const int i : left) {
       ConflictCell cell = outer;
       cell.push_back({i, -1});
-      const Answer down = HasConflict(cell);
+      const bool is_down = has_conflict(cell);
       cell.back().sign = 1;
-      const Answer up = HasConflict(cell);
-      if (down == Answer::kNo && up == Answer::kNo) continue;
-      is_any_left = true;
-      if (down == Answer::kNo || up == Answer::kNo) {
-        next = DirectedLoop{i, /*is_descending=*/down != Answer::kNo};
-      } else if (down != Answer::kYes || up != Answer::kYes) {
-        is_blocked = false;
-      }
+      const bool is_up = has_conflict(cell);
+      is_any_left |= is_down || is_up;
+      if (is_down == is_up) continue;
+      next = DirectedLoop{i, /*is_descending=*/is_down};
+      break;
     }
-    if (!is_any_left) {
-      found.is_safe = Answer::kYes;
-      return found;
-    }
-    if (!next) {
-      found.is_safe = is_blocked ? Answer::kNo : Answer::kUndecided;
-      found.loops.clear();
-      return found;
-    }
-    is_taken[next->dimension] = true;
+    if (!is_any_left) return loops;
+    if (!next) return std::nullopt;
+    llvm::erase(left, next->dimension);
     outer.push_back({next->dimension, 0});
-    found.loops.push_back(*next);
+    loops.push_back(*next);
   }
+}
+
+FoundOrder OrderConflicts::FindOrder() {
+  if (auto loops = OrderWithout({Answer::kYes, Answer::kUndecided})) {
+    return {Answer::kYes, *std::move(loops)};
+  }
+  return {OrderWithout({Answer::kYes}) ? Answer::kUndecided : Answer::kNo, {}};
 }
 
 std::optional<FoundConflict> OrderConflicts::FindConflict(const LoopOrder& loops) {

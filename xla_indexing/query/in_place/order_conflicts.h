@@ -17,7 +17,9 @@
 //   some loop order    a loop with one sign alone is taken as the next one, and D_k = 0 asked of the
 //                      rest. Any loop that can be the next one may be: what is a safe order of more
 //                      conflicts is one of fewer. So there is no going back, and where no loop can
-//                      be the next one, no order is safe.
+//                      be the next one, no order is safe. So where conflicts are undecided, an
+//                      order that avoids them, too, is safe, and none is where those that are
+//                      certain leave none.
 //
 // Readers that are no iterations of the space, *outside* of it, are in conflict with all that they meet,
 // in every order: their cell is the empty one.
@@ -34,6 +36,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -100,6 +103,8 @@ class OrderConflicts {
   const std::string& why_undecided() const { return why_undecided_; }
 
  private:
+  // An order of the loops that matter in which no cell has a conflict with one of these answers.
+  std::optional<LoopOrder> OrderWithout(std::initializer_list<Answer> conflicts);
   Answer HasConflict(const ConflictCell& cell);
   Answer HasConflict(size_t relation, const ConflictCell& cell);
 

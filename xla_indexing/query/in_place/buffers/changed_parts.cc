@@ -1,5 +1,6 @@
 #include "xla_indexing/query/in_place/buffers/changed_parts.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,12 +22,13 @@
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/attribute.h"
+#include "xla_indexing/hlo/types/layout.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/answers/leaf_relation.h"
+#include "xla_indexing/ops/answers/map_builder.h"
 #include "xla_indexing/ops/rules/arithmetic/combiner.h"
 #include "xla_indexing/ops/values/element_value.h"
 #include "xla_indexing/query/in_place/buffers/buffer_places.h"
-#include "xla_indexing/query/in_place/buffers/element_parts.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -37,22 +39,116 @@ using ::mlir::AffineExpr;
 constexpr int kMaxWalkSteps = 1024;
 constexpr size_t kMaxParts = 256;
 
+// Elements seen as their parts of one width, where arrays of several widths share bits.
+//
+// The parts of an array with elements of w * n bits, in units of w, are an array with a further, most
+// minor dimension of size n: part k of element e, with index (e, k), has the k-th w bits of e. So the
+// parts of two arrays that are reinterpreted as each other correspond one by one: by their places in
+// memory for a bitcast, and by their row-major positions for a bitcast-convert.
+//
+// Example, in units of 8 bits: u8[6,4] has the parts [6,4,1], s32[6] the parts [6,4]; the
+// bitcast-convert from one to the other leads from (d0, d1) to (d0, d1, 0).
+class ElementParts {
+ public:
+  // In units of the least width that is changed in the computation, or that the two arrays have, where
+  // these differ; elements as they are where nothing changes widths, or a layout has tiles.
+  ElementParts(const HloComputation& computation, const Shape& output, const Shape& operand) {
+    const auto add = [&](const Shape& a, const Shape& b) {
+      const int64_t width = std::min(BitsOfElement(a), BitsOfElement(b));
+      if (BitsOfElement(a) == BitsOfElement(b)) return;
+      unit_ = unit_ == 0 ? width : std::min(unit_, width);
+    };
+    add(output, operand);
+    for (const HloInstruction* i : computation.instructions()) {
+      if ((i->opcode() == HloOpcode::kBitcast || i->opcode() == HloOpcode::kBitcastConvert) &&
+          i->shape().IsArray() && i->operand(0)->shape().IsArray()) {
+        add(i->shape(), i->operand(0)->shape());
+      }
+    }
+    if (unit_ != 0 && (!PartsOf(output) || !PartsOf(operand))) unit_ = 0;
+  }
+
+  bool AreElements() const { return unit_ == 0; }
+
+  // The array of the parts of an array. Nullopt if it has no parts.
+  std::optional<Shape> PartsOf(const Shape& array) const {
+    const int64_t width = BitsOfElement(array);
+    Layout layout = array.LayoutOrRowMajor();
+    layout.element_size_in_bits = 0;
+    if (width % unit_ != 0 || !array.IsStatic() || !layout.IsPlain()) return std::nullopt;
+    layout.element_size_in_bits = unit_;
+    layout.minor_to_major.insert(layout.minor_to_major.begin(), array.rank());
+    Shape parts = array;
+    parts.AddDimension(width / unit_);
+    parts.SetLayout(std::move(layout));
+    return parts;
+  }
+
+  // From parts to parts, given a map from elements to elements of one width.
+  OperandIndexing OfParts(const OperandIndexing& of_elements, const Shape& array) const {
+    if (AreElements()) return of_elements;
+    const IndexingMap& map = of_elements.map();
+    Variables dims(map.dims());
+    llvm::SmallVector<AffineExpr, 8> results(map.results());
+    results.push_back(mlir::getAffineDimExpr(dims.size(), map.context()));
+    dims.push_back({Interval::OfSize(BitsOfElement(array) / unit_), {}});
+    const mlir::AffineMap affine_map =
+        mlir::AffineMap::get(dims.size(), map.num_symbols(), results, map.context());
+    const auto bindings = of_elements.bindings();
+    return OperandIndexing(
+        kPartsFit,
+        IndexingMap(kPartsFit, affine_map, std::move(dims), Variables(map.ranges()),
+                    Variables(map.runtimes()), Constraints(map.constraints())),
+        RuntimeVarIndexings(bindings.begin(), bindings.end()), of_elements.label());
+  }
+
+  // From the parts of a bitcast or bitcast-convert to those of its operand.
+  std::optional<OperandIndexing> Reinterpreted(const HloInstruction& instruction,
+                                               mlir::MLIRContext* context) const {
+    if (AreElements()) return std::nullopt;
+    std::optional<Shape> from = PartsOf(instruction.shape());
+    std::optional<Shape> to = PartsOf(instruction.operand(0)->shape());
+    if (!from || !to) return std::nullopt;
+    for (Shape* parts : {&*from, &*to}) {
+      if (instruction.opcode() == HloOpcode::kBitcast) break;
+      parts->ClearLayout();
+      Layout row_major = parts->LayoutOrRowMajor();
+      row_major.element_size_in_bits = unit_;
+      parts->SetLayout(std::move(row_major));
+    }
+    absl::StatusOr<OperandIndexing> parts = PlacesIn(*from, *to, context);
+    if (!parts.ok() || !parts->IsExact()) return std::nullopt;
+    return *std::move(parts);
+  }
+
+  // The elements e -> e of `array` of which some part is in the domain of (e, k) -> (e, k).
+  OperandIndexing ElementsOf(const OperandIndexing& parts, const Shape& array) const {
+    if (AreElements()) return parts;
+    const Shape shape_of_parts = *PartsOf(array);
+    MapBuilder builder(array, shape_of_parts, parts.map().context());
+    llvm::SmallVector<AffineExpr, 4> results;
+    for (int64_t i = 0; i < array.rank(); ++i) results.push_back(builder.Dim(i));
+    results.push_back(builder.AddRangeOverAxis(shape_of_parts.dimensions().back()));
+    const OperandIndexing some_part = builder.Build(results);
+    const absl::StatusOr<OperandIndexing> of_some = ComposeOperandIndexing(some_part, parts);
+    if (!of_some.ok()) return IdentityIndexing(array, parts.map().context());
+    return WithResults(*of_some, of_some->map().results().drop_back());
+  }
+
+ private:
+  int64_t unit_ = 0;
+};
+
 // How the elements of a leaf of an instruction come about.
 struct Origin {
   enum class Kind { kMoved, kReinterpreted, kComputed, kUnknown };
   Kind kind = Kind::kUnknown;
-  // The operands whose elements become those of the result, for kMoved.
-  absl::InlinedVector<int64_t, 2> operands = {};
+  // For kMoved, the operands [first, end) whose elements become those of the result.
+  int64_t first = 0;
+  int64_t end = 0;
 };
 
-Origin Moved(absl::InlinedVector<int64_t, 2> operands) {
-  return {Origin::Kind::kMoved, std::move(operands)};
-}
-Origin MovedFromAll(const HloInstruction& instruction) {
-  Origin origin{Origin::Kind::kMoved};
-  for (int64_t i = 0; i < instruction.operand_count(); ++i) origin.operands.push_back(i);
-  return origin;
-}
+Origin Moved(int64_t first, int64_t end) { return {Origin::Kind::kMoved, first, end}; }
 
 Origin OriginOf(const HloInstruction& instruction, int64_t leaf);
 
@@ -94,20 +190,20 @@ Origin OriginOf(const HloInstruction& instruction, int64_t leaf) {
       if (BitsOfElement(instruction.shape()) != BitsOfElement(instruction.operand(0)->shape())) {
         return {Origin::Kind::kReinterpreted};
       }
-      return Moved({0});
+      return Moved(0, 1);
     case HloOpcode::kAddDependency:
     case HloOpcode::kCopyDone:
     case HloOpcode::kCopyStart:
     case HloOpcode::kDynamicReshape:
     case HloOpcode::kDynamicSlice:
     case HloOpcode::kGather:
-      return Moved({0});
+      return Moved(0, 1);
     case HloOpcode::kDynamicUpdateSlice:
-      return Moved({0, 1});
+      return Moved(0, 2);
     case HloOpcode::kSelect:
-      return Moved({1, 2});
+      return Moved(1, 3);
     case HloOpcode::kScatter:
-      return instruction.operand_count() == 3 ? Moved({0}) : Origin();
+      return instruction.operand_count() == 3 ? Moved(0, 1) : Origin();
     case HloOpcode::kBatchNormGrad:
     case HloOpcode::kBatchNormInference:
     case HloOpcode::kBatchNormTraining:
@@ -142,13 +238,13 @@ Origin OriginOf(const HloInstruction& instruction, int64_t leaf) {
     case HloOpcode::kSort: {
       const absl::Span<const int64_t> along = instruction.dimensions();
       if (along.size() != 1) return Origin();
-      if (instruction.shape().Leaf(leaf).dimension(along[0]) == 1) return Moved({leaf});
+      if (instruction.shape().Leaf(leaf).dimension(along[0]) == 1) return Moved(leaf, leaf + 1);
       return computed_if(ComparesElements(instruction.to_apply()));
     }
     case HloOpcode::kTopk:
       return computed_if(leaf == 1 || instruction.operand(0)->shape().dimensions().back() != 1);
     default:
-      if (MovesElements(instruction.opcode())) return MovedFromAll(instruction);
+      if (MovesElements(instruction.opcode())) return Moved(0, instruction.operand_count());
       return computed_if(IsElementwise(instruction.opcode()));
   }
 }
@@ -217,7 +313,7 @@ class ChangeWalk {
   }
 
   void AddPart(const OperandIndexing& path, std::string doubt) {
-    OperandIndexing elements = parts_of_.ElementsOf(DomainOfPath(path));
+    OperandIndexing elements = parts_of_.ElementsOf(DomainOfPath(path), leaves_.output());
     elements.Simplify();
     if (elements.IsKnownEmpty()) return;
     if (doubt.empty() && !elements.IsExact()) doubt = elements.label().reason;
@@ -282,10 +378,8 @@ class ChangeWalk {
 
   void TakeReinterpreted(const Step& step) {
     const HloInstruction& instruction = *step.instruction;
-    std::optional<OperandIndexing> parts;
-    if (!parts_of_.AreElements()) {
-      parts = parts_of_.Reinterpreted(instruction, place_.map().context());
-    }
+    const std::optional<OperandIndexing> parts =
+        parts_of_.Reinterpreted(instruction, place_.map().context());
     if (!parts) {
       return AddPart(step.path, absl::StrCat("how ", instruction.name(),
                                              " cuts elements into others is not known"));
@@ -327,7 +421,7 @@ class ChangeWalk {
     const HloInstruction& instruction = *step.instruction;
     const bool is_scatter = instruction.opcode() == HloOpcode::kScatter;
     const bool is_update = is_scatter && entry.operand == 2;
-    const bool is_data = absl::c_linear_search(origin.operands, entry.operand);
+    const bool is_data = entry.operand >= origin.first && entry.operand < origin.end;
     if (!is_data && !is_update) return false;
     std::string doubt = step.doubt;
     auto predicates = step.predicates;

@@ -10,7 +10,7 @@
 //   e is left in place      where its piece leads to the shared parameter and place(r(e)) = e
 //   e changes               everywhere else
 //
-// Where widths change on the way, all of this is about the parts of elements (element_parts.h), and an
+// Where widths change on the way, all of this is about the parts of elements, pieces of one width, and an
 // element changes where a part of it does.
 //
 // A scatter changes, besides what its operand changes, the elements that an update reaches; where it
