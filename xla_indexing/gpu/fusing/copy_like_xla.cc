@@ -122,7 +122,7 @@ class CopiesOfComputation {
 
   void Ask(const HloInstruction& user, int64_t operand, BufferValue before, BufferValue after) {
     const BufferValue origin = writers_->values().OriginOf(before);
-    questions_.push_back({&user, operand, origin, writers_->OfValues({before, after})});
+    questions_.push_back({&user, operand, origin, writers_->OfValue(after, before)});
   }
 
   void AskLoop(const HloInstruction& loop) {

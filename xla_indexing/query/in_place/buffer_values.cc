@@ -189,4 +189,13 @@ const std::vector<const HloInstruction*>& BufferValues::ReadersOf(const BufferVa
   return (*readers_)[value];
 }
 
+bool BufferValues::IsRead(int64_t leaf) {
+  const BufferValue value = {computation_.parameters()[0], leaf};
+  if (!ReadersOf(value).empty()) return true;
+  for (int64_t i = 0; i < computation_.root_instruction()->shape().LeafCount(); ++i) {
+    if (i != leaf && OriginOfOutput(i) == value) return true;
+  }
+  return false;
+}
+
 }  // namespace xla_indexing::internal

@@ -57,6 +57,8 @@ class BufferValues {
   std::optional<int64_t> OutputOf(const BufferValue& value);
   // In the order of the computation, each once.
   const std::vector<const HloInstruction*>& ReadersOf(const BufferValue& value);
+  // Whether a leaf of the first parameter is read, or handed on as another leaf.
+  bool IsRead(int64_t leaf);
 
  private:
   BufferValues(const HloComputation& computation, int depth)

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -51,17 +53,15 @@ BufferWriters::BufferWriters(const HloComputation& computation, HloIndexers* ind
     : computation_(computation), indexers_(*indexers), values_(computation) {
   for (const HloInstruction* instruction : computation.instructions()) {
     if (!instruction->HasAttribute(AttributeKey::kOutputToOperandAliasing)) continue;
-    const auto aliases = ParseAliases(instruction->GetText(AttributeKey::kOutputToOperandAliasing));
+    const auto aliases = ParseAliases(instruction->GetText(AttributeKey::kOutputToOperandAliasing),
+                                      &instruction->shape(), instruction->operands());
     for (const StatedAlias& alias : aliases.value_or(std::vector<StatedAlias>())) {
-      if (alias.operand >= instruction->operand_count()) continue;
-      const HloInstruction* operand = instruction->operand(alias.operand);
-      const auto output_leaf = LeafAt(instruction->shape(), alias.output_path);
-      const auto operand_leaf = LeafAt(operand->shape(), alias.operand_path);
-      if (!output_leaf || !operand_leaf) continue;
-      const BufferValue written = values_.OriginOf({instruction, *output_leaf});
-      const BufferValue before = values_.OriginOf({operand, *operand_leaf});
+      if (alias.output.shape == nullptr || alias.operand_index.shape == nullptr) continue;
+      const BufferValue written = values_.OriginOf({instruction, alias.output.leaf});
+      const BufferValue before =
+          values_.OriginOf({instruction->operand(alias.operand), alias.operand_index.leaf});
       if (written == before || !stated_before_.try_emplace(written, before).second) continue;
-      stated_after_[before].push_back(written);
+      stated_after_.emplace(before, written);
       demanded_.push_back({written, before});
     }
   }
@@ -80,14 +80,6 @@ std::unique_ptr<BufferWriters> BufferWriters::OfBody(const HloComputation& body,
   return writers;
 }
 
-BufferWriters::~BufferWriters() = default;
-
-BufferWriters& BufferWriters::InBodyOf(const HloInstruction& loop) {
-  std::unique_ptr<BufferWriters>& body = in_body_[&loop];
-  if (body == nullptr) body = OfBody(*loop.while_body(), &indexers_);
-  return *body;
-}
-
 std::optional<BufferValue> BufferWriters::ValueBefore(const BufferValue& value) {
   if (const auto it = stated_before_.find(value); it != stated_before_.end()) return it->second;
   if (value.instruction->opcode() != HloOpcode::kWhile) return std::nullopt;
@@ -101,10 +93,9 @@ void BufferWriters::AppendOver(const BufferValue& value, const BufferValue& next
     const BufferValue before = rest.back();
     rest.pop_back();
     overwrites->push_back({next, before});
-    const auto after = stated_after_.find(before);
-    if (after == stated_after_.end()) continue;
-    for (const BufferValue& stated : after->second) {
-      if (stated != next) rest.push_back(stated);
+    const auto [begin, end] = stated_after_.equal_range(before);
+    for (auto it = begin; it != end; ++it) {
+      if (it->second != next) rest.push_back(it->second);
     }
   }
 }
@@ -131,14 +122,11 @@ std::vector<Overwrite> BufferWriters::OfOutput(int64_t output_leaf, const Buffer
   return overwrites;
 }
 
-std::vector<Overwrite> BufferWriters::OfValues(const std::vector<BufferValue>& values) {
+std::vector<Overwrite> BufferWriters::OfValue(const BufferValue& value, const BufferValue& before) {
   std::vector<Overwrite> overwrites;
-  BufferValue last = values_.OriginOf(values.front());
-  for (size_t i = 1; i < values.size(); ++i) {
-    const BufferValue next = values_.OriginOf(values[i]);
-    if (next != last) AppendOver(last, next, &overwrites);
-    last = next;
-  }
+  const BufferValue last = values_.OriginOf(before);
+  const BufferValue next = values_.OriginOf(value);
+  if (next != last) AppendOver(last, next, &overwrites);
   return overwrites;
 }
 
@@ -174,41 +162,17 @@ const std::vector<int>& BufferWriters::Circles() {
   return *circles_;
 }
 
-bool BufferWriters::IsComputedFrom(const HloInstruction& reader, const HloInstruction& writer) {
-  auto [it, is_new] = computed_from_.try_emplace(&writer);
-  absl::flat_hash_set<const HloInstruction*>& all = it->second;
-  if (is_new) {
-    const auto is_from = [&](const HloInstruction* i) { return i == &writer || all.contains(i); };
-    for (const HloInstruction* i : computation_.instructions()) {
-      if (std::any_of(i->operands().begin(), i->operands().end(), is_from) ||
-          std::any_of(i->control_predecessors().begin(), i->control_predecessors().end(),
-                      is_from)) {
-        all.insert(i);
-      }
+bool BufferWriters::IsComputedFrom(const HloInstruction& reader,
+                                   const HloInstruction& writer) const {
+  absl::flat_hash_set<const HloInstruction*> all = {&writer};
+  const auto is_from = [&](const HloInstruction* i) { return all.contains(i); };
+  for (const HloInstruction* i : computation_.instructions()) {
+    if (absl::c_any_of(i->operands(), is_from) ||
+        absl::c_any_of(i->control_predecessors(), is_from)) {
+      all.insert(i);
     }
   }
-  return all.contains(&reader);
-}
-
-bool BufferWriters::IsTooLate(const HloInstruction& first, const HloInstruction& writer) {
-  if (IsScheduled()) return first.index_in_computation() > writer.index_in_computation();
-  const std::vector<int>& circles = Circles();
-  return circles[first.index_in_computation()] == circles[writer.index_in_computation()];
-}
-
-bool BufferWriters::IsCarriedRead(const HloInstruction& loop, int64_t leaf) {
-  BufferValues& body = values_.In(*loop.while_body());
-  const BufferValue carried = {body.computation().parameters()[0], leaf};
-  if (!body.ReadersOf(carried).empty()) return true;
-  BufferValues& condition = values_.In(*loop.while_condition());
-  if (!condition.ReadersOf({condition.computation().parameters()[0], leaf}).empty()) return true;
-  // The body may hand it on to another leaf.
-  for (int64_t i = 0; i < loop.shape().LeafCount(); ++i) {
-    if (i != leaf && body.OriginOfOutput(i) == carried) return true;
-  }
-  // Behind the loop, where it is a value of its own.
-  const BufferValue result = {&loop, leaf};
-  return !values_.ReadersOf(result).empty() || values_.OutputOf(result);
+  return &reader != &writer && all.contains(&reader);
 }
 
 InPlaceSafety SafetyOfCarried(const HloInstruction& loop, int64_t leaf, HloIndexers* indexers) {
@@ -266,24 +230,28 @@ std::optional<InPlaceSafety> BufferWriters::WhyNotOverwritten(const BufferValue&
       old.name(), " is a parameter of ", computation_.name(), ", in a buffer of what calls it"));
 }
 
-std::optional<InPlaceSafety> BufferWriters::WhyNoOrder(const HloInstruction& first, bool is_reader,
+std::optional<InPlaceSafety> BufferWriters::WhyNoOrder(const HloInstruction& first,
                                                        const BufferValue& before,
                                                        const HloInstruction& writer) {
-  if (!IsTooLate(first, writer)) return std::nullopt;
-  const absl::string_view old = before.instruction->name();
-  const bool is_after = IsScheduled() || IsComputedFrom(first, writer);
-  if (is_reader) {
-    return InPlaceSafety::Unsafe(
-        is_after ? absl::StrCat(first.name(), " reads ", old, " after ", writer.name(),
-                                " has written it")
-                 : absl::StrCat("no order puts ", first.name(), ", which reads ", old, ", before ",
-                                writer.name(), ", which writes it, and keeps the other aliases"));
+  const auto has_place = [&](const HloInstruction& i) {
+    return IsScheduled() ? i.index_in_computation() : Circles()[i.index_in_computation()];
+  };
+  if (IsScheduled() ? has_place(first) <= has_place(writer)
+                    : has_place(first) != has_place(writer)) {
+    return std::nullopt;
   }
-  return InPlaceSafety::Unsafe(
-      is_after
-          ? absl::StrCat(old, " is written after ", writer.name(), ", which is to overwrite it")
-          : absl::StrCat("no order puts ", old, " before ", writer.name(),
-                         ", which is to overwrite it, and keeps the other aliases"));
+  const absl::string_view old = before.instruction->name();
+  const bool is_reader = &first != before.instruction;
+  if (IsScheduled() || IsComputedFrom(first, writer)) {
+    return InPlaceSafety::Unsafe(is_reader ? absl::StrCat(first.name(), " reads ", old, " after ",
+                                                          writer.name(), " has written it")
+                                           : absl::StrCat(old, " is written after ", writer.name(),
+                                                          ", which is to overwrite it"));
+  }
+  return InPlaceSafety::Unsafe(absl::StrCat(
+      "no order puts ", first.name(), is_reader ? absl::StrCat(", which reads ", old, ",") : "",
+      " before ", writer.name(), is_reader ? ", which writes it," : ", which is to overwrite it,",
+      " and keeps the other aliases"));
 }
 
 WriterSafety BufferWriters::CheckOne(const Overwrite& overwrite) {
@@ -299,17 +267,16 @@ WriterSafety BufferWriters::CheckOne(const Overwrite& overwrite) {
   for (const HloInstruction* reader : values_.ReadersOf(before)) {
     if (&StartOf(*reader) == &writer) {
       reads_itself = true;
-    } else if (auto why_not = WhyNoOrder(*reader, /*is_reader=*/true, before, writer)) {
+    } else if (auto why_not = WhyNoOrder(*reader, before, writer)) {
       return {*std::move(why_not), &writer};
     }
   }
   if (!reads_itself) {
     // Parameters are there before anything runs, wherever a schedule has them.
-    if (before.instruction->opcode() == HloOpcode::kParameter) {
-      return {InPlaceSafety::AnyOrder(), &writer};
-    }
-    if (auto why_not = WhyNoOrder(*before.instruction, /*is_reader=*/false, before, writer)) {
-      return {*std::move(why_not), &writer};
+    if (before.instruction->opcode() != HloOpcode::kParameter) {
+      if (auto why_not = WhyNoOrder(*before.instruction, before, writer)) {
+        return {*std::move(why_not), &writer};
+      }
     }
     return {InPlaceSafety::AnyOrder(), &writer};
   }
@@ -327,7 +294,12 @@ WriterSafety BufferWriters::CheckWhile(const BufferValue& written, const BufferV
   const HloInstruction& loop = *written.instruction;
   for (int64_t leaf = 0; leaf < loop.shape().LeafCount(); ++leaf) {
     if (leaf == written.leaf || values_.OriginOf({loop.operand(0), leaf}) != before) continue;
-    if (!IsCarriedRead(loop, leaf)) continue;
+    // Read in the body and in the condition, or behind the loop, where it is a value of its own.
+    if (!values_.In(*loop.while_body()).IsRead(leaf) &&
+        !values_.In(*loop.while_condition()).IsRead(leaf) &&
+        values_.ReadersOf({&loop, leaf}).empty() && !values_.OutputOf({&loop, leaf})) {
+      continue;
+    }
     return {InPlaceSafety::Unsafe(
                 absl::StrCat(loop.name(), " changes ", before.instruction->name(), " as element ",
                              written.leaf, " of what it carries, and reads it as element ", leaf)),
@@ -338,7 +310,9 @@ WriterSafety BufferWriters::CheckWhile(const BufferValue& written, const BufferV
                                                written.leaf, " of its operand")),
             &loop};
   }
-  return InBodyOf(loop).CheckCarried(loop, written.leaf);
+  std::unique_ptr<BufferWriters>& body = in_body_[&loop];
+  if (body == nullptr) body = OfBody(*loop.while_body(), &indexers_);
+  return body->CheckCarried(loop, written.leaf);
 }
 
 InPlaceSafety BufferWriters::CheckAlone(const BufferValue& written, const BufferValue& before) {

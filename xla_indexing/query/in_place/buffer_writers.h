@@ -39,7 +39,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
@@ -73,7 +72,6 @@ class BufferWriters {
   BufferWriters(const HloComputation& computation, HloIndexers* indexers);
   // The body of a while, whose root's leaves may overwrite the same leaves of its parameter.
   static std::unique_ptr<BufferWriters> OfBody(const HloComputation& body, HloIndexers* indexers);
-  ~BufferWriters();
 
   BufferValues& values() { return values_; }
   // The buffer of a parameter's leaf may be overwritten.
@@ -81,8 +79,8 @@ class BufferWriters {
 
   // What overwrites what, in the order of time, where an output lies in the buffer of a parameter's leaf.
   std::vector<Overwrite> OfOutput(int64_t output_leaf, const BufferValue& parameter);
-  // The same where these values lie in one buffer, in this order.
-  std::vector<Overwrite> OfValues(const std::vector<BufferValue>& values);
+  // The same where one value lies in the buffer of another.
+  std::vector<Overwrite> OfValue(const BufferValue& value, const BufferValue& before);
   // All that is demanded has to hold in one order. Before any check.
   void Demand(const std::vector<Overwrite>& overwrites);
 
@@ -102,22 +100,18 @@ class BufferWriters {
                   std::vector<Overwrite>* overwrites) const;
 
   bool IsScheduled() const { return computation_.parent()->is_scheduled(); }
-  // Whether the order does not let an instruction come before another, as is demanded.
-  bool IsTooLate(const HloInstruction& first, const HloInstruction& writer);
-  bool IsComputedFrom(const HloInstruction& reader, const HloInstruction& writer);
+  bool IsComputedFrom(const HloInstruction& reader, const HloInstruction& writer) const;
   // By instruction: those on a common circle of what is demanded have one number.
   const std::vector<int>& Circles();
 
-  // Whether a carried value is read in the loop, or behind it.
-  bool IsCarriedRead(const HloInstruction& loop, int64_t leaf);
-  BufferWriters& InBodyOf(const HloInstruction& loop);
-
   WriterSafety CheckOne(const Overwrite& overwrite);
-  // Why the value may not be overwritten by anything.
+  // Why the value may not be overwritten by anything; empty where it may.
   std::optional<InPlaceSafety> WhyNotOverwritten(const BufferValue& before,
                                                  const HloInstruction& writer);
-  std::optional<InPlaceSafety> WhyNoOrder(const HloInstruction& first, bool is_reader,
-                                          const BufferValue& before, const HloInstruction& writer);
+  // Why an instruction that makes the value, or reads it, does not come before the one that overwrites it.
+  std::optional<InPlaceSafety> WhyNoOrder(const HloInstruction& first, const BufferValue& before,
+                                          const HloInstruction& writer);
+  // Whether what the writer reads of the value itself is read in time.
   WriterSafety CheckWhile(const BufferValue& written, const BufferValue& before);
   InPlaceSafety CheckAlone(const BufferValue& written, const BufferValue& before);
 
@@ -126,11 +120,9 @@ class BufferWriters {
   BufferValues values_;
   std::set<BufferValue> donated_;
   std::map<BufferValue, BufferValue> stated_before_;
-  std::map<BufferValue, std::vector<BufferValue>> stated_after_;
+  std::multimap<BufferValue, BufferValue> stated_after_;
   std::vector<Overwrite> demanded_;
   std::optional<std::vector<int>> circles_;
-  absl::flat_hash_map<const HloInstruction*, absl::flat_hash_set<const HloInstruction*>>
-      computed_from_;
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<BufferWriters>> in_body_;
   // Each instruction that writes, as a computation of its own.
   absl::flat_hash_map<const HloInstruction*, absl::StatusOr<FusionView>> views_;

@@ -30,8 +30,6 @@ using internal::BufferWriters;
 // Results that are tried for a parameter: equally many for each, the likeliest first.
 constexpr size_t kMaxTried = 4;
 
-std::string ShapeKey(const Shape& shape) { return shape.ToString(); }
-
 class DonationCheck {
  public:
   DonationCheck(const HloModule& module, mlir::MLIRContext* context)
@@ -47,8 +45,15 @@ class DonationCheck {
       writers_.Donate(leaf.parameter);
       if (leaf.output_leaf) aliased_outputs_.insert(*leaf.output_leaf);
     }
-    for (CheckedAlias& alias : CheckAliases(module_, context_)) {
-      if (alias.instruction == nullptr) stated_[alias.operand].push_back(std::move(alias));
+    // The answers about the header come first, one for each of its aliases.
+    const std::vector<CheckedAlias> checked = CheckAliases(module_, context_);
+    const auto stated =
+        internal::ParseAliases(module_.FindAttribute("input_output_alias").value_or("{}"),
+                               &entry_.root_instruction()->shape(), entry_.parameters());
+    for (size_t i = 0; stated && i < std::min(stated->size(), checked.size()); ++i) {
+      const auto& [output, number, in_parameter] = (*stated)[i];
+      if (in_parameter.shape == nullptr || output.shape == nullptr) continue;
+      stated_[{entry_.parameter(number), in_parameter.leaf}].push_back({output.leaf, checked[i]});
     }
     CollectResults();
     std::vector<Donation> donations;
@@ -71,6 +76,11 @@ class DonationCheck {
   }
 
  private:
+  struct StatedResult {
+    int64_t output_leaf;
+    CheckedAlias checked;
+  };
+
   // Results that are computed, and have no buffer yet, by shape.
   void CollectResults() {
     internal::BufferValues& values = writers_.values();
@@ -81,41 +91,33 @@ class DonationCheck {
       const BufferValue value = values.OriginOfOutput(leaf);
       const HloOpcode opcode = value.instruction->opcode();
       if (opcode == HloOpcode::kParameter || opcode == HloOpcode::kConstant) continue;
-      if (seen.insert(value).second) results_[ShapeKey(result.Leaf(leaf))].push_back(leaf);
+      if (seen.insert(value).second) results_[result.Leaf(leaf).ToString()].push_back(leaf);
     }
   }
 
   void AnswerDonated(Donation* donation) {
-    const HloInstruction& parameter = *donation->parameter.instruction;
-    std::vector<const CheckedAlias*> aliases;
-    for (const CheckedAlias& alias : stated_[parameter.parameter_number()]) {
-      const auto leaf = internal::LeafAt(parameter.shape(), PathOf(alias.operand_index));
-      const auto output =
-          internal::LeafAt(entry_.root_instruction()->shape(), PathOf(alias.output));
-      if (leaf != donation->parameter.leaf || !output) continue;
-      aliases.push_back(&alias);
-      donation->output_leaves.push_back(*output);
-    }
+    const std::vector<StatedResult>& aliases = stated_[donation->parameter];
     if (aliases.empty()) {
       donation->answer = DonationAnswer::kUnused;
       donation->why = "no result is written into it";
       return;
     }
+    for (const StatedResult& alias : aliases) donation->output_leaves.push_back(alias.output_leaf);
     const std::string words =
         absl::StrCat("result ", absl::StrJoin(donation->output_leaves, ", "), " has its buffer");
     donation->answer = DonationAnswer::kCopied;
-    for (const HloInstruction* user : parameter.users()) {
+    for (const HloInstruction* user : donation->parameter.instruction->users()) {
       if (user->opcode() != HloOpcode::kCopy && user->opcode() != HloOpcode::kCopyStart) continue;
       donation->why = absl::StrCat(words, "; ", user->name(), " copies it before");
       return;
     }
-    for (const CheckedAlias* alias : aliases) {
-      if (alias->writer == nullptr || alias->writer->opcode() != HloOpcode::kCopy) continue;
+    for (const auto& [leaf, alias] : aliases) {
+      if (alias.writer == nullptr || alias.writer->opcode() != HloOpcode::kCopy) continue;
       donation->why =
-          absl::StrCat(words, ", computed elsewhere; ", alias->WriterName(), " copies it there");
+          absl::StrCat(words, ", computed elsewhere; ", alias.WriterName(), " copies it there");
       return;
     }
-    const CheckedAlias& first = *aliases.front();
+    const CheckedAlias& first = aliases.front().checked;
     const std::string safety = first.safety.ToString();
     switch (first.safety.answer) {
       case InPlaceAnswer::kUnsafe:
@@ -135,14 +137,9 @@ class DonationCheck {
     }
   }
 
-  static std::vector<int64_t> PathOf(absl::string_view index) {
-    const auto parsed = internal::ParseDonors(absl::StrCat("{ (0, ", index, ") }"));
-    return parsed && !parsed->empty() ? parsed->front().operand_path : std::vector<int64_t>();
-  }
-
   void AnswerKept(Donation* donation) {
     const BufferValue& parameter = donation->parameter;
-    const std::string key = ShapeKey(parameter.instruction->shape().Leaf(parameter.leaf));
+    const std::string key = parameter.instruction->shape().Leaf(parameter.leaf).ToString();
     const std::vector<int64_t>& results = results_[key];
     donation->answer = DonationAnswer::kImpossible;
     if (results.empty()) {
@@ -188,7 +185,7 @@ class DonationCheck {
   BufferWriters writers_;
   std::set<BufferValue> donated_;
   std::set<int64_t> aliased_outputs_;
-  std::map<int64_t, std::vector<CheckedAlias>> stated_;  // by parameter
+  std::map<BufferValue, std::vector<StatedResult>> stated_;  // by parameter
   std::map<std::string, std::vector<int64_t>> results_;
   std::map<std::string, size_t> parameters_of_shape_;
 };

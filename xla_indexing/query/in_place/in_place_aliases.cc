@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,36 +32,26 @@ namespace xla_indexing {
 namespace {
 
 using internal::BufferWriters;
-using internal::LeafAt;
 using internal::Overwrite;
 using internal::ParseAliases;
-using internal::ShapeAt;
 using internal::StatedAlias;
 using internal::WriterSafety;
 
-// Why leaves are not there, are of other numbers of bytes, or in other memories; empty where they are alike.
-std::string WhyNotAlike(const Shape& output, const StatedAlias& alias, const Shape* operand) {
-  if (operand == nullptr) return absl::StrCat("there is no operand ", alias.operand);
-  const std::optional<int64_t> output_leaf = LeafAt(output, alias.output_path);
-  if (!output_leaf) return absl::StrCat("there is no ", alias.output, " of the output");
-  const std::optional<int64_t> operand_leaf = LeafAt(*operand, alias.operand_path);
-  if (!operand_leaf) {
-    return absl::StrCat("there is no ", alias.operand_index, " of the operand");
-  }
-  if (!ShapeAt(output, alias.output_path).IsArray() ||
-      !ShapeAt(*operand, alias.operand_path).IsArray())
-    return "";
-  const Shape& output_array = output.Leaf(*output_leaf);
-  const Shape& operand_array = operand->Leaf(*operand_leaf);
-  std::string other_memory = internal::WhyOtherMemory(output_array, operand_array);
+// Why the leaves of an alias cannot share a buffer: they are not there, are of other numbers of bytes, or in
+// other memories; empty where they can.
+std::string WhyNotAlike(const StatedAlias& alias, int64_t num_operands) {
+  const auto& [output, operand, index] = alias;
+  if (operand >= num_operands) return absl::StrCat("there is no operand ", operand);
+  if (output.shape == nullptr) return absl::StrCat("there is no ", output.text, " of the output");
+  if (index.shape == nullptr) return absl::StrCat("there is no ", index.text, " of the operand");
+  if (!output.shape->IsArray() || !index.shape->IsArray()) return "";
+  std::string other_memory = internal::WhyOtherMemory(*output.shape, *index.shape);
   if (!other_memory.empty()) return other_memory;
-  const std::optional<Interval> output_bytes = BufferBytesOf(output_array);
-  const std::optional<Interval> operand_bytes = BufferBytesOf(operand_array);
-  if (output_bytes && operand_bytes && output_bytes != operand_bytes) {
-    return absl::StrCat("the output has ", output_bytes->lower(), " bytes and the operand ",
-                        operand_bytes->lower());
-  }
-  return "";
+  const std::optional<Interval> output_bytes = BufferBytesOf(*output.shape);
+  const std::optional<Interval> operand_bytes = BufferBytesOf(*index.shape);
+  if (!output_bytes || !operand_bytes || output_bytes == operand_bytes) return "";
+  return absl::StrCat("the output has ", output_bytes->lower(), " bytes and the operand ",
+                      operand_bytes->lower());
 }
 
 // `update`, or `body/update` where it is not in the entry.
@@ -138,7 +129,7 @@ class AliasCheck {
   // What one text states of the leaves of a result and of operands.
   void Read(const HloInstruction* owner, absl::string_view text, const Shape& output,
             absl::Span<const HloInstruction* const> operands) {
-    const auto aliases = ParseAliases(text);
+    const auto aliases = ParseAliases(text, &output, operands);
     if (!aliases) {
       checked_.push_back(
           {owner, "{}", 0, "{}",
@@ -147,46 +138,39 @@ class AliasCheck {
     }
     const HloComputation* computation =
         owner == nullptr ? module_.entry_computation() : owner->parent();
-    BufferWriters* writers = verdict_.ok() ? &WritersOf(computation) : nullptr;
     // The first alias for each value.
-    absl::flat_hash_map<std::pair<const HloInstruction*, int64_t>, const StatedAlias*> first;
+    std::map<BufferValue, const StatedAlias*> first;
     for (const StatedAlias& alias : *aliases) {
       if (static_cast<int64_t>(checked_.size()) >= max_aliases_) return;
-      CheckedAlias& result = checked_.emplace_back();
-      result.instruction = owner;
-      result.output = alias.output;
-      result.operand = alias.operand;
-      result.operand_index = alias.operand_index;
-      const bool is_there = alias.operand < static_cast<int64_t>(operands.size());
-      const HloInstruction* operand = is_there ? operands[alias.operand] : nullptr;
-      std::string why_not = WhyNotAlike(output, alias, is_there ? &operand->shape() : nullptr);
+      CheckedAlias& result = checked_.emplace_back(
+          CheckedAlias{owner, alias.output.text, alias.operand, alias.operand_index.text, {}});
+      std::string why_not = WhyNotAlike(alias, static_cast<int64_t>(operands.size()));
       if (!why_not.empty()) {
         result.safety = InPlaceSafety::Unsafe(std::move(why_not));
         continue;
       }
-      if (writers == nullptr) {
+      if (!verdict_.ok()) {
         result.safety = InPlaceSafety::Undecided(std::string(verdict_.message()));
         continue;
       }
-      const int64_t output_leaf = *LeafAt(output, alias.output_path);
+      BufferWriters& writers = WritersOf(computation);
       const BufferValue before =
-          writers->values().OriginOf({operand, *LeafAt(operand->shape(), alias.operand_path)});
-      const auto [other, is_first] = first.try_emplace({before.instruction, before.leaf}, &alias);
+          writers.values().OriginOf({operands[alias.operand], alias.operand_index.leaf});
+      const auto [other, is_first] = first.try_emplace(before, &alias);
       if (!is_first) {
-        result.safety =
-            InPlaceSafety::Unsafe(absl::StrCat("output ", other->second->output, " is in it, too"));
+        result.safety = InPlaceSafety::Unsafe(
+            absl::StrCat("output ", other->second->output.text, " is in it, too"));
         continue;
       }
-      if (!ShapeAt(output, alias.output_path).IsArray() ||
-          !ShapeAt(operand->shape(), alias.operand_path).IsArray()) {
+      if (!alias.output.shape->IsArray() || !alias.operand_index.shape->IsArray()) {
         result.safety = InPlaceSafety::Undecided("what is shared is no array");
         continue;
       }
       std::vector<Overwrite> overwrites;
       if (owner == nullptr) {
-        overwrites = writers->OfOutput(output_leaf, before);
-        writers->Demand(overwrites);
-      } else if (const BufferValue written = writers->values().OriginOf({owner, output_leaf});
+        overwrites = writers.OfOutput(alias.output.leaf, before);
+        writers.Demand(overwrites);
+      } else if (const BufferValue written = writers.values().OriginOf({owner, alias.output.leaf});
                  written != before) {
         overwrites = {{written, before}};
       }
@@ -218,24 +202,21 @@ std::vector<DonatedLeaf> DonatedLeaves(const HloModule& module) {
   const HloComputation* entry = module.entry_computation();
   if (entry == nullptr || entry->root_instruction() == nullptr) return leaves;
   const Shape& result = entry->root_instruction()->shape();
-  const auto add = [&](const std::optional<std::vector<StatedAlias>>& items, bool has_output) {
-    if (!items) return;
-    for (const StatedAlias& item : *items) {
-      if (item.operand >= static_cast<int64_t>(entry->parameters().size())) continue;
-      const HloInstruction* parameter = entry->parameter(item.operand);
-      const std::optional<int64_t> first = internal::LeafAt(parameter->shape(), item.operand_path);
-      if (!first) continue;
-      const std::optional<int64_t> output =
-          has_output ? internal::LeafAt(result, item.output_path) : std::nullopt;
-      const int64_t count = internal::ShapeAt(parameter->shape(), item.operand_path).LeafCount();
-      for (int64_t i = 0; i < count; ++i) {
-        leaves.push_back(
-            {{parameter, *first + i}, output ? std::optional(*output + i) : std::nullopt});
+  const auto add = [&](absl::string_view attribute, const Shape* output) {
+    const auto items =
+        ParseAliases(module.FindAttribute(attribute).value_or("{}"), output, entry->parameters());
+    for (const StatedAlias& item : items.value_or(std::vector<StatedAlias>())) {
+      const auto& [shape_index, number, in_parameter] = item;
+      if (in_parameter.shape == nullptr) continue;
+      for (int64_t i = 0; i < in_parameter.shape->LeafCount(); ++i) {
+        DonatedLeaf& leaf = leaves.emplace_back();
+        leaf.parameter = {entry->parameter(number), in_parameter.leaf + i};
+        if (shape_index.shape != nullptr) leaf.output_leaf = shape_index.leaf + i;
       }
     }
   };
-  add(internal::ParseAliases(module.FindAttribute("input_output_alias").value_or("{}")), true);
-  add(internal::ParseDonors(module.FindAttribute("buffer_donor").value_or("{}")), false);
+  add("input_output_alias", &result);
+  add("buffer_donor", nullptr);
   return leaves;
 }
 
@@ -295,7 +276,7 @@ absl::StatusOr<std::vector<CheckedValue>> CheckOneBuffer(absl::Span<const Buffer
   writers.Donate(first);
   std::vector<std::vector<Overwrite>> overwrites;
   for (size_t i = 1; i < values.size(); ++i) {
-    overwrites.push_back(writers.OfValues({values[i - 1], values[i]}));
+    overwrites.push_back(writers.OfValue(values[i], values[i - 1]));
     writers.Demand(overwrites.back());
   }
   const Shape& buffer = values.front().instruction->shape().Leaf(values.front().leaf);

@@ -183,8 +183,8 @@ class InPlaceDecision {
          ConditionsOf(*conflicts_, order, &leaves_.computation, &budget_)) {
       // Where any order is safe, so is this one.
       const bool is_known = absl::c_any_of(safety->conditions, [&](const RuntimeCondition& known) {
-        return known.order.empty() && known.runtime == condition.runtime &&
-               known.unsafe == condition.unsafe;
+        return (known.order.empty() || known.order == condition.order) &&
+               known.runtime == condition.runtime && known.unsafe == condition.unsafe;
       });
       if (!is_known) safety->conditions.push_back(std::move(condition));
     }

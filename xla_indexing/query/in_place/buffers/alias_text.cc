@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -13,92 +11,65 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Regex.h"
 
 namespace xla_indexing::internal {
 namespace {
 
-// `{1, 0}` at the beginning of the text, which is taken away.
-bool ConsumePath(absl::string_view* text, std::string* written, std::vector<int64_t>* path) {
-  *text = absl::StripLeadingAsciiWhitespace(*text);
-  const size_t end = text->find('}');
-  if (!absl::ConsumePrefix(text, "{") || end == text->npos) return false;
-  const absl::string_view inside = text->substr(0, end - 1);
-  *written = absl::StrCat("{", inside, "}");
-  text->remove_prefix(end);
-  if (absl::StripAsciiWhitespace(inside).empty()) return true;
+// `{1, 0}` in a shape, if there is one; nullopt where a number is too large.
+std::optional<StatedIndex> IndexIn(llvm::StringRef text, const Shape* shape) {
+  StatedIndex index{text.str(), shape};
+  const absl::string_view inside(text.data() + 1, text.size() - 2);
+  if (absl::StripAsciiWhitespace(inside).empty()) return index;
   for (const absl::string_view number : absl::StrSplit(inside, ',')) {
-    if (!absl::SimpleAtoi(absl::StripAsciiWhitespace(number), &path->emplace_back())) return false;
-  }
-  return true;
-}
-
-bool ConsumeSymbol(absl::string_view* text, absl::string_view symbol) {
-  *text = absl::StripLeadingAsciiWhitespace(*text);
-  return absl::ConsumePrefix(text, symbol);
-}
-
-// `(1, {0}, may-alias)` at the beginning of the text, which is taken away: a number and a path.
-bool ConsumeOperand(absl::string_view* text, StatedAlias* alias) {
-  if (!ConsumeSymbol(text, "(")) return false;
-  *text = absl::StripLeadingAsciiWhitespace(*text);
-  const size_t digits = text->find_first_not_of("0123456789");
-  if (digits == text->npos || !absl::SimpleAtoi(text->substr(0, digits), &alias->operand)) {
-    return false;
-  }
-  text->remove_prefix(digits);
-  if (!ConsumeSymbol(text, ",") ||
-      !ConsumePath(text, &alias->operand_index, &alias->operand_path)) {
-    return false;
-  }
-  const size_t end = text->find(')');
-  if (end == text->npos) return false;
-  text->remove_prefix(end + 1);
-  return true;
-}
-
-std::optional<std::vector<StatedAlias>> ParseItems(absl::string_view text, bool have_outputs) {
-  std::vector<StatedAlias> items;
-  if (!ConsumeSymbol(&text, "{")) return std::nullopt;
-  while (!ConsumeSymbol(&text, "}")) {
-    StatedAlias item;
-    if (!items.empty() && !ConsumeSymbol(&text, ",")) return std::nullopt;
-    if (have_outputs &&
-        (!ConsumePath(&text, &item.output, &item.output_path) || !ConsumeSymbol(&text, ":"))) {
-      return std::nullopt;
+    size_t i = 0;
+    if (!absl::SimpleAtoi(absl::StripAsciiWhitespace(number), &i)) return std::nullopt;
+    if (index.shape == nullptr) continue;
+    if (!index.shape->IsTuple() || i >= index.shape->tuple_elements().size()) {
+      index.shape = nullptr;
+      continue;
     }
-    if (!ConsumeOperand(&text, &item)) return std::nullopt;
-    items.push_back(std::move(item));
+    index.leaf += index.shape->FirstLeafOfElement(i);
+    index.shape = &index.shape->tuple_element(i);
   }
-  return items;
+  return index;
 }
 
 }  // namespace
 
-std::optional<std::vector<StatedAlias>> ParseAliases(absl::string_view text) {
-  return ParseItems(text, /*have_outputs=*/true);
-}
-
-std::optional<std::vector<StatedAlias>> ParseDonors(absl::string_view text) {
-  return ParseItems(text, /*have_outputs=*/false);
-}
-
-std::optional<int64_t> LeafAt(const Shape& shape, const std::vector<int64_t>& path) {
-  const Shape* at = &shape;
-  int64_t leaf = 0;
-  for (const int64_t index : path) {
-    if (!at->IsTuple() || index < 0 || index >= static_cast<int64_t>(at->tuple_elements().size())) {
+std::optional<std::vector<StatedAlias>> ParseAliases(
+    absl::string_view text, const Shape* output, absl::Span<const HloInstruction* const> operands) {
+  // `{1}: (0, {}, may-alias)`, or `(0, {})`.
+  constexpr const char* kSpace = "[[:space:]]*";
+  constexpr const char* kIndex = R"((\{[0-9,[:space:]]*\}))";
+  const llvm::Regex item(absl::StrCat("^", kSpace, "(", kIndex, kSpace, ":", kSpace, ")?\\(",
+                                      kSpace, "([0-9]+)", kSpace, ",", kSpace, kIndex, "[^)]*\\)",
+                                      kSpace));
+  text = absl::StripAsciiWhitespace(text);
+  if (!absl::ConsumePrefix(&text, "{") || !absl::ConsumeSuffix(&text, "}")) return std::nullopt;
+  std::vector<StatedAlias> aliases;
+  text = absl::StripAsciiWhitespace(text);
+  while (!text.empty()) {
+    if (!aliases.empty() && !absl::ConsumePrefix(&text, ",")) return std::nullopt;
+    llvm::SmallVector<llvm::StringRef, 5> found;
+    if (!item.match(llvm::StringRef(text.data(), text.size()), &found)) return std::nullopt;
+    StatedAlias& alias = aliases.emplace_back();
+    if (found[1].empty() != (output == nullptr)) return std::nullopt;
+    if (!absl::SimpleAtoi(absl::string_view(found[3].data(), found[3].size()), &alias.operand)) {
       return std::nullopt;
     }
-    leaf += at->FirstLeafOfElement(index);
-    at = &at->tuple_element(index);
+    const bool is_there = alias.operand < static_cast<int64_t>(operands.size());
+    const auto operand_index =
+        IndexIn(found[4], is_there ? &operands[alias.operand]->shape() : nullptr);
+    const auto output_index = output == nullptr ? StatedIndex() : IndexIn(found[2], output);
+    if (!operand_index || !output_index) return std::nullopt;
+    alias.operand_index = *operand_index;
+    alias.output = *output_index;
+    text.remove_prefix(found[0].size());
   }
-  return leaf;
-}
-
-const Shape& ShapeAt(const Shape& shape, const std::vector<int64_t>& path) {
-  const Shape* at = &shape;
-  for (const int64_t index : path) at = &at->tuple_element(index);
-  return *at;
+  return aliases;
 }
 
 }  // namespace xla_indexing::internal
