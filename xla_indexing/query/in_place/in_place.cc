@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,14 +21,16 @@
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/ops/answers/map_builder.h"
 #include "xla_indexing/query/in_place/buffer_writers.h"
 #include "xla_indexing/query/in_place/buffers/buffer_places.h"
 #include "xla_indexing/query/in_place/in_place_question.h"
-#include "xla_indexing/query/in_place/iteration_space.h"
 #include "xla_indexing/query/utilization/utilization.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::InPlaceQuestion;
 
 // For the number of elements that are written, of which there are bounds where that does not suffice.
 constexpr int64_t kCountSteps = int64_t{1} << 18;
@@ -156,29 +159,27 @@ class InPlaceAnalysis::Impl {
     return std::nullopt;
   }
 
-  // The question about a pair that takes maps, prepared; the last one is kept.
-  absl::StatusOr<const internal::InPlaceQuestion*> Prepared(const SharedBuffer& buffer) {
-    if (prepared_ && prepared_->first == buffer) return &prepared_->second;
-    prepared_.reset();
-    const OperandLeaf leaf = {*view_.ParameterOf(*operands_[buffer.operand.operand]),
-                              buffer.operand.operand_leaf};
-    absl::StatusOr<internal::InPlaceQuestion> question = internal::AskInPlace(
-        {view_.computation(), buffer.output_leaf, leaf.operand, leaf.operand_leaf}, reads_of_[leaf],
-        indexers_.get());
-    if (!question.ok()) return question.status();
-    return &prepared_.emplace(buffer, *std::move(question)).second;
-  }
-
-  // `decide(question)`, or the answer where there is nothing to ask.
-  template <typename Decide>
-  absl::StatusOr<InPlaceSafety> Answer(const SharedBuffer& buffer, Decide decide) {
+  // `use(question)` about a pair, which is prepared; the last one that takes maps is kept.
+  template <typename Use>
+  std::invoke_result_t<Use, const InPlaceQuestion&> Ask(const SharedBuffer& buffer, Use use) {
     if (absl::Status status = CheckLeaves(buffer); !status.ok()) return status;
-    if (std::optional<InPlaceSafety> answer = AnswerWithoutMaps(buffer)) return *std::move(answer);
+    internal::SharedLeaves leaves{view_.computation(), buffer.output_leaf};
+    if (std::optional<InPlaceSafety> answer = AnswerWithoutMaps(buffer)) {
+      const QuestionBudget budget;
+      return use({.leaves = leaves, .answer = std::move(answer)});
+    }
+    leaves.parameter = *view_.ParameterOf(*operands_[buffer.operand.operand]);
+    leaves.parameter_leaf = buffer.operand.operand_leaf;
     if (absl::Status status = ReadMaps(); !status.ok()) return status;
     const QuestionBudget budget;
-    const absl::StatusOr<const internal::InPlaceQuestion*> prepared = Prepared(buffer);
-    if (!prepared.ok()) return prepared.status();
-    return decide(**prepared);
+    if (!prepared_ || prepared_->first != buffer) {
+      prepared_.reset();
+      absl::StatusOr<InPlaceQuestion> question = internal::AskInPlace(
+          leaves, reads_of_[{leaves.parameter, leaves.parameter_leaf}], indexers_.get());
+      if (!question.ok()) return question.status();
+      prepared_.emplace(buffer, *std::move(question));
+    }
+    return use(prepared_->second);
   }
 
   // Finds the maps of all pairs, once, with a budget of their own.
@@ -211,7 +212,7 @@ class InPlaceAnalysis::Impl {
   const HloInstruction* const loop_;  // the while that is asked about, if it is one
   SharedIndexing entries_;
   std::map<OperandLeaf, std::vector<const IndexingEntry*>> reads_of_;
-  std::optional<std::pair<SharedBuffer, internal::InPlaceQuestion>> prepared_;
+  std::optional<std::pair<SharedBuffer, InPlaceQuestion>> prepared_;
 };
 
 InPlaceAnalysis::InPlaceAnalysis(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -288,8 +289,8 @@ bool InPlaceAnalysis::IsCandidate(const SharedBuffer& buffer) const {
 }
 
 absl::StatusOr<InPlaceSafety> InPlaceAnalysis::Safety(const SharedBuffer& buffer) {
-  return impl_->Answer(buffer, [](const internal::InPlaceQuestion& asked) {
-    return internal::Decide(asked, std::nullopt);
+  return impl_->Ask(buffer, [](const InPlaceQuestion& question) {
+    return absl::StatusOr<InPlaceSafety>(internal::Decide(question, std::nullopt));
   });
 }
 
@@ -306,57 +307,42 @@ absl::StatusOr<InPlaceSafety> InPlaceAnalysis::SafetyIn(const SharedBuffer& buff
     }
     is_used[loop.dimension] = true;
   }
-  return impl_->Answer(buffer, [&](const internal::InPlaceQuestion& asked) {
-    return internal::Decide(asked, order);
+  return impl_->Ask(buffer, [&](const InPlaceQuestion& question) {
+    return absl::StatusOr<InPlaceSafety>(internal::Decide(question, order));
   });
 }
 
 absl::StatusOr<InPlaceSafety> InPlaceAnalysis::SafetyUnder(const SharedBuffer& buffer,
                                                            const IterationMap& iterations) {
-  if (absl::Status status = impl_->CheckLeaves(buffer); !status.ok()) return status;
-  absl::Status fits = internal::IterationsOf(iterations, impl_->OutputLeaf(buffer)).status();
-  if (!fits.ok() && !absl::IsUnimplemented(fits)) return fits;
-  return impl_->Answer(buffer, [&](const internal::InPlaceQuestion& asked) {
-    return internal::DecideUnder(asked, iterations);
+  return impl_->Ask(buffer, [&](const InPlaceQuestion& question) {
+    return internal::DecideUnder(question, iterations);
   });
 }
 
 absl::StatusOr<WrittenElements> InPlaceAnalysis::Written(const SharedBuffer& buffer) {
-  if (absl::Status status = impl_->CheckLeaves(buffer); !status.ok()) return status;
-  const internal::InPlaceQuestion* question = nullptr;
-  const bool takes_maps = !impl_->AnswerWithoutMaps(buffer);
-  if (takes_maps) {
-    if (absl::Status status = impl_->ReadMaps(); !status.ok()) return status;
-  }
-  const QuestionBudget budget;
-  if (takes_maps) {
-    const absl::StatusOr<const internal::InPlaceQuestion*> prepared = impl_->Prepared(buffer);
-    if (!prepared.ok()) return prepared.status();
-    question = *prepared;
-  }
-  const Shape& output = impl_->OutputLeaf(buffer);
-  WrittenElements written;
-  if (question != nullptr && question->doubt.empty()) {
-    for (const internal::ChangedPart& part : question->parts) {
-      OperandIndexing elements = part.elements;
-      if (!part.why_not_certain.empty())
-        elements.Weaken(ExactnessLabel::OverApproximate(part.why_not_certain));
-      written.elements.Add(std::move(elements));
-    }
-  } else {
-    const absl::StatusOr<OperandIndexing> all =
-        internal::PlacesIn(output, output, impl_->indexers_->context());
-    if (!all.ok()) return all.status();
-    written.elements.Add(*all);
-  }
-  written.elements.Simplify();
-  written.elements.DropSubsumed(output);
-  const absl::StatusOr<Utilization> count =
-      ComputeUtilization(written.elements, output, output, kCountSteps);
-  if (!count.ok()) return count.status();
-  written.count = count->elements_read;
-  written.of = output.ElementCount().value_or(0);
-  return written;
+  return impl_->Ask(
+      buffer, [&](const InPlaceQuestion& question) -> absl::StatusOr<WrittenElements> {
+        const Shape& output = question.leaves.output();
+        WrittenElements written;
+        if (question.answer) {
+          written.elements.Add(internal::IdentityIndexing(output, impl_->indexers_->context()));
+        }
+        for (const internal::ChangedPart& part : question.parts) {
+          OperandIndexing elements = part.elements;
+          if (!part.why_not_certain.empty()) {
+            elements.Weaken(ExactnessLabel::OverApproximate(part.why_not_certain));
+          }
+          written.elements.Add(std::move(elements));
+        }
+        written.elements.Simplify();
+        written.elements.DropSubsumed(output);
+        const absl::StatusOr<Utilization> count =
+            ComputeUtilization(written.elements, output, output, kCountSteps);
+        if (!count.ok()) return count.status();
+        written.count = count->elements_read;
+        written.of = output.ElementCount().value_or(0);
+        return written;
+      });
 }
 
 absl::StatusOr<BufferSharing> InPlaceAnalysis::Share() {

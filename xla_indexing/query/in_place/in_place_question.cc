@@ -14,14 +14,16 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/memory/physical_layout.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/map/sets/decision.h"
+#include "xla_indexing/map/sets/inverse.h"
 #include "xla_indexing/ops/answers/leaf_relation.h"
 #include "xla_indexing/query/in_place/buffers/buffer_places.h"
-#include "xla_indexing/query/in_place/iteration_space.h"
 #include "xla_indexing/query/in_place/order_conflicts.h"
 
 namespace xla_indexing::internal {
@@ -29,6 +31,90 @@ namespace {
 
 constexpr int64_t kInPlaceSteps = int64_t{1} << 22;
 constexpr size_t kMaxRelations = 4096;
+
+// What computes the elements of an array, one after the other: the elements themselves, the iterations of
+// a kernel, or the bytes of the buffer.
+struct IterationSpace {
+  std::vector<CoordinateKind> kinds;
+  // From iterations to elements, and back; nullopt if iterations are elements.
+  std::optional<OperandIndexing> elements = std::nullopt;
+  std::optional<OperandIndexing> iteration_of = std::nullopt;
+
+  // The element that an iteration computes; empty where a number is too large.
+  std::vector<int64_t> ElementAt(llvm::ArrayRef<int64_t> coordinates) const {
+    if (!elements) return coordinates.vec();
+    return ValuesAt(*elements, elements->map().results(), coordinates);
+  }
+};
+
+// One iteration for each element.
+IterationSpace ElementsOf(const Shape& array) {
+  return {std::vector<CoordinateKind>(array.rank(), CoordinateKind::kLoop)};
+}
+
+// InvalidArgument where the map does not lead to elements of the array; Unimplemented where it is not known
+// which iteration computes an element.
+absl::StatusOr<IterationSpace> IterationsOf(const IterationMap& iterations, const Shape& array) {
+  const IndexingMap& map = iterations.elements;
+  if (map.num_results() != array.rank() || map.num_runtimes() != 0 ||
+      absl::c_any_of(iterations.together, [&](int i) { return i < 0 || i >= map.num_ranges(); })) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("in place: iterations ", map.ToString(), " are none of ", array.ToString()));
+  }
+  if (absl::Status status = map.Verify(); !status.ok()) return status;
+  IterationSpace space;
+  space.kinds.assign(map.num_dims(), CoordinateKind::kParallel);
+  for (int i = 0; i < map.num_ranges(); ++i) {
+    const bool is_together = absl::c_linear_search(iterations.together, i);
+    space.kinds.push_back(is_together ? CoordinateKind::kTogether : CoordinateKind::kLoop);
+  }
+  space.elements = OperandIndexing(kPartsFit, map.ConvertRangeVariablesToDimensions());
+  absl::StatusOr<IndexingMap> inverse = Inverse(space.elements->map());
+  if (!inverse.ok()) {
+    return absl::UnimplementedError(absl::StrCat(
+        "which iteration computes an element is not known: ", inverse.status().message()));
+  }
+  space.iteration_of = OperandIndexing(kPartsFit, *std::move(inverse));
+  return space;
+}
+
+// Elements narrower than a byte are written with the others of their byte: iterations are (index, the
+// row's byte), in loops, and the elements of one byte are together. Unimplemented where rows along the
+// most minor dimension are no whole bytes, or the layout is not known.
+//
+// Example, s4[6,4]: (d0, d1, d2) -> (d0, d1 * 2 + d2), with d2 in [0, 1] together.
+absl::StatusOr<IterationSpace> BytesOf(const Shape& array, mlir::MLIRContext* context) {
+  const absl::StatusOr<PhysicalLayout> layout = PhysicalLayoutOf(array);
+  if (!layout.ok()) return absl::UnimplementedError(layout.status().message());
+  const int64_t in_byte = 8 / layout->width;
+  const int64_t rank = array.rank();
+  const int64_t minor = rank == 0 ? -1 : layout->major_to_minor.back();
+  if (!layout->tilings.empty() || rank == 0 || array.dimension(minor) % in_byte != 0) {
+    return absl::UnimplementedError("elements are narrower than a byte, and rows no whole bytes");
+  }
+  Variables loops;
+  llvm::SmallVector<mlir::AffineExpr, 4> results;
+  for (int64_t i = 0; i < rank; ++i) {
+    const int64_t size = array.dimension(i);
+    loops.push_back({Interval::OfSize(i == minor ? size / in_byte : size), {}});
+    results.push_back(mlir::getAffineSymbolExpr(i, context));
+  }
+  loops.push_back({Interval::OfSize(in_byte), {}});
+  results[minor] = Add(Scale(results[minor], in_byte), mlir::getAffineSymbolExpr(rank, context));
+  const mlir::AffineMap map = mlir::AffineMap::get(0, loops.size(), results, context);
+  return IterationsOf(
+      {IndexingMap(kPartsFit, map, {}, std::move(loops), {}), {static_cast<int>(rank)}}, array);
+}
+
+// The loops over all dimensions, upwards, in the order of memory.
+LoopOrder OrderOfMemory(const Shape& array) {
+  LoopOrder order;
+  const absl::StatusOr<PhysicalLayout> layout = PhysicalLayoutOf(array);
+  for (int64_t i = 0; i < array.rank(); ++i) {
+    order.push_back({static_cast<int>(layout.ok() ? layout->major_to_minor[i] : i), false});
+  }
+  return order;
+}
 
 LoopOrder Reversed(LoopOrder order) {
   for (DirectedLoop& loop : order) loop.is_descending = !loop.is_descending;
@@ -105,7 +191,7 @@ class InPlaceDecision {
 
   // The conflicts between iterations of the space, through each read and each part that changes.
   absl::Status FindConflicts() {
-    const auto& [leaves, reads, place, parts, doubt] = question_;
+    const auto& [leaves, reads, place, parts, answer] = question_;
     if (reads.size() * parts.size() > kMaxRelations) {
       return absl::UnimplementedError(absl::StrCat("there are ", reads.size(), " maps and ",
                                                    parts.size(), " parts that change"));
@@ -204,20 +290,22 @@ class InPlaceDecision {
 absl::StatusOr<InPlaceQuestion> AskInPlace(const SharedLeaves& leaves,
                                            absl::Span<const IndexingEntry* const> reads,
                                            HloIndexers* indexers) {
-  InPlaceQuestion question{leaves, {}};
+  InPlaceQuestion question{leaves};
   absl::StatusOr<OperandIndexing> place =
       PlacesIn(leaves.operand(), leaves.output(), indexers->context());
   if (!place.ok()) return place.status();
-  if (!place->IsExact()) {
-    question.doubt = absl::StrCat("where elements lie is not known: ", place->label().reason);
+  const auto undecided = [&](std::string why) {
+    question.answer = InPlaceSafety::Undecided(std::move(why));
     return question;
+  };
+  if (!place->IsExact()) {
+    return undecided(absl::StrCat("where elements lie is not known: ", place->label().reason));
   }
   question.place = *std::move(place);
   for (const IndexingEntry* entry : reads) {
     for (const OperandIndexing& map : entry->indexing) {
-      if (map.IsUnknown()) question.doubt = map.label().reason;
-      if (map.replica_map() != nullptr) question.doubt = "an element of another device is read";
-      if (!question.doubt.empty()) return question;
+      if (map.replica_map() != nullptr) return undecided("an element of another device is read");
+      if (map.IsUnknown()) return undecided(map.label().reason);
       question.reads.push_back({entry->output_leaf, map});
     }
   }
@@ -226,7 +314,7 @@ absl::StatusOr<InPlaceQuestion> AskInPlace(const SharedLeaves& leaves,
 }
 
 InPlaceSafety Decide(const InPlaceQuestion& question, const std::optional<LoopOrder>& order) {
-  if (!question.doubt.empty()) return InPlaceSafety::Undecided(question.doubt);
+  if (question.answer) return *question.answer;
   const Shape& output = question.leaves.output();
   InPlaceDecision of_elements(question, ElementsOf(output));
   // What is safe for elements in any order is so for bytes.
@@ -242,11 +330,12 @@ absl::StatusOr<InPlaceSafety> DecideUnder(const InPlaceQuestion& question,
                                           const IterationMap& iterations) {
   absl::StatusOr<IterationSpace> space = IterationsOf(iterations, question.leaves.output());
   if (!space.ok() && !absl::IsUnimplemented(space.status())) return space.status();
-  if (!question.doubt.empty() || !space.ok()) {
-    return InPlaceSafety::Undecided(question.doubt.empty() ? std::string(space.status().message())
-                                                           : question.doubt);
+  if (question.answer) return *question.answer;
+  if (!space.ok()) return InPlaceSafety::Undecided(std::string(space.status().message()));
+  LoopOrder loops;
+  for (size_t i = 0; i < space->kinds.size(); ++i) {
+    if (space->kinds[i] == CoordinateKind::kLoop) loops.push_back({static_cast<int>(i), false});
   }
-  const LoopOrder loops = space->Loops();
   InPlaceSafety safety = InPlaceDecision(question, *std::move(space)).Decide(loops);
   if (safety.answer == InPlaceAnswer::kInOrder) safety.answer = InPlaceAnswer::kAnyOrder;
   safety.order.clear();

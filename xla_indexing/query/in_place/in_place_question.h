@@ -1,15 +1,13 @@
 // One question about one leaf of an output and one of a parameter: whether they may share a buffer.
 //
 // Reads of the parameter, the places of what is read (buffers/buffer_places.h) and the parts of the output
-// that change (buffers/changed_parts.h), one after the other, are relations from iterations
-// (iteration_space.h) to those that must not come before them (order_conflicts.h). in_place.h has the
-// mathematics.
+// that change (buffers/changed_parts.h), one after the other, are relations from iterations to those that
+// must not come before them (order_conflicts.h). in_place.h has the mathematics.
 #ifndef XLA_INDEXING_QUERY_IN_PLACE_IN_PLACE_QUESTION_H_
 #define XLA_INDEXING_QUERY_IN_PLACE_IN_PLACE_QUESTION_H_
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -29,11 +27,12 @@ struct InPlaceQuestion {
   };
 
   SharedLeaves leaves;
-  std::vector<Read> reads;
+  std::vector<Read> reads = {};
   // From an element of the parameter to those of the output at its place.
   std::optional<OperandIndexing> place = std::nullopt;
   std::vector<ChangedPart> parts = {};
-  std::string doubt = "";  // why nothing is decided; empty where the other fields are known
+  // What is answered whatever the maps are; otherwise the other fields are known.
+  std::optional<InPlaceSafety> answer = std::nullopt;
 };
 
 // `reads` are the maps, exact where they can be, from outputs to the leaf of the parameter. Errors are
@@ -44,7 +43,7 @@ absl::StatusOr<InPlaceQuestion> AskInPlace(const SharedLeaves& leaves,
 
 // The answer where elements are computed one by one: in this order of loops, or in one that is looked for.
 InPlaceSafety Decide(const InPlaceQuestion& question, const std::optional<LoopOrder>& order);
-// The answer where these iterations run. Errors are those of IterationsOf, but for Unimplemented.
+// The answer where these iterations run. InvalidArgument where they do not lead to elements of the output.
 absl::StatusOr<InPlaceSafety> DecideUnder(const InPlaceQuestion& question,
                                           const IterationMap& iterations);
 
