@@ -28,19 +28,10 @@
 namespace xla_indexing::internal {
 namespace {
 
-// How bad an answer is, the worst first.
+// How good an answer is: of any order, in an order, unsafe, undecided.
 int RankOf(InPlaceAnswer answer) {
-  switch (answer) {
-    case InPlaceAnswer::kUnsafe:
-      return 0;
-    case InPlaceAnswer::kUndecided:
-      return 1;
-    case InPlaceAnswer::kInOrder:
-      return 2;
-    case InPlaceAnswer::kAnyOrder:
-      break;
-  }
-  return 3;
+  constexpr int kRanks[] = {3, 2, 0, 1};
+  return kRanks[static_cast<size_t>(answer)];
 }
 
 const Shape& ShapeOfValue(const BufferValue& value) {
@@ -173,10 +164,6 @@ bool BufferWriters::IsComputedFrom(const HloInstruction& reader,
     }
   }
   return &reader != &writer && all.contains(&reader);
-}
-
-InPlaceSafety SafetyOfCarried(const HloInstruction& loop, int64_t leaf, HloIndexers* indexers) {
-  return BufferWriters::OfBody(*loop.while_body(), indexers)->CheckCarried(loop, leaf).safety;
 }
 
 WriterSafety BufferWriters::CheckCarried(const HloInstruction& loop, int64_t leaf) {

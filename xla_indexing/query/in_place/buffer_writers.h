@@ -128,9 +128,6 @@ class BufferWriters {
   absl::flat_hash_map<const HloInstruction*, absl::StatusOr<FusionView>> views_;
 };
 
-// The same about a while by itself.
-InPlaceSafety SafetyOfCarried(const HloInstruction& loop, int64_t leaf, HloIndexers* indexers);
-
 }  // namespace xla_indexing::internal
 
 #endif  // XLA_INDEXING_QUERY_IN_PLACE_BUFFER_WRITERS_H_

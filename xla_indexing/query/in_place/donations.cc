@@ -193,21 +193,9 @@ class DonationCheck {
 }  // namespace
 
 absl::string_view DonationAnswerName(DonationAnswer answer) {
-  switch (answer) {
-    case DonationAnswer::kAliased:
-      return "aliased";
-    case DonationAnswer::kCopied:
-      return "copied";
-    case DonationAnswer::kUnused:
-      return "unused";
-    case DonationAnswer::kPossible:
-      return "possible";
-    case DonationAnswer::kImpossible:
-      return "impossible";
-    case DonationAnswer::kUndecided:
-      break;
-  }
-  return "undecided";
+  constexpr absl::string_view kNames[] = {"aliased",  "copied",     "unused",
+                                          "possible", "impossible", "undecided"};
+  return kNames[static_cast<size_t>(answer)];
 }
 
 absl::StatusOr<std::vector<Donation>> CheckDonations(const HloModule& module,

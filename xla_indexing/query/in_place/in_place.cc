@@ -203,7 +203,8 @@ class InPlaceAnalysis::Impl {
       return InPlaceSafety::Unsafe(absl::StrCat(loop_->name(), " carries it in the buffer of leaf ",
                                                 buffer.output_leaf, " of its operand"));
     }
-    return internal::SafetyOfCarried(*loop_, buffer.output_leaf, indexers_.get());
+    const auto body = internal::BufferWriters::OfBody(*loop_->while_body(), indexers_.get());
+    return body->CheckCarried(*loop_, buffer.output_leaf).safety;
   }
 
   FusionView view_;

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -31,17 +30,8 @@ std::string OrderText(const LoopOrder& order) {
 }  // namespace
 
 absl::string_view InPlaceAnswerName(InPlaceAnswer answer) {
-  switch (answer) {
-    case InPlaceAnswer::kAnyOrder:
-      return "any order";
-    case InPlaceAnswer::kInOrder:
-      return "in order";
-    case InPlaceAnswer::kUnsafe:
-      return "unsafe";
-    case InPlaceAnswer::kUndecided:
-      break;
-  }
-  return "undecided";
+  constexpr absl::string_view kNames[] = {"any order", "in order", "unsafe", "undecided"};
+  return kNames[static_cast<size_t>(answer)];
 }
 
 std::string InPlaceConflict::ToString() const {
@@ -69,42 +59,18 @@ std::string RuntimeCondition::ToString() const {
 }
 
 std::string InPlaceSafety::ToString() const {
-  std::string text;
-  switch (answer) {
-    case InPlaceAnswer::kAnyOrder:
-      return "any order";
-    case InPlaceAnswer::kInOrder:
-      text = OrderText(order);
-      if (conflict) absl::StrAppend(&text, "; otherwise unsafe: ", conflict->ToString());
-      break;
-    case InPlaceAnswer::kUnsafe:
-      text = absl::StrCat("unsafe: ", conflict ? conflict->ToString() : reason);
-      break;
-    case InPlaceAnswer::kUndecided:
-      text = absl::StrCat("undecided: ", reason);
-      break;
+  if (answer == InPlaceAnswer::kAnyOrder) return "any order";
+  std::string text(InPlaceAnswerName(answer));
+  if (answer == InPlaceAnswer::kInOrder) {
+    text = OrderText(order);
+    if (conflict) absl::StrAppend(&text, "; otherwise unsafe: ", conflict->ToString());
+  } else {
+    absl::StrAppend(&text, ": ", conflict ? conflict->ToString() : reason);
   }
   for (const RuntimeCondition& condition : conditions) {
     absl::StrAppend(&text, "; ", OrderText(condition.order), " where ", condition.ToString());
   }
   return text;
-}
-
-InPlaceSafety InPlaceSafety::AnyOrder() {
-  InPlaceSafety safety;
-  safety.answer = InPlaceAnswer::kAnyOrder;
-  return safety;
-}
-InPlaceSafety InPlaceSafety::Unsafe(std::string why) {
-  InPlaceSafety safety;
-  safety.answer = InPlaceAnswer::kUnsafe;
-  safety.reason = std::move(why);
-  return safety;
-}
-InPlaceSafety InPlaceSafety::Undecided(std::string why) {
-  InPlaceSafety safety;
-  safety.reason = std::move(why);
-  return safety;
 }
 
 }  // namespace xla_indexing

@@ -79,13 +79,13 @@ struct RuntimeCondition {
 
 struct InPlaceSafety {
   InPlaceAnswer answer = InPlaceAnswer::kUndecided;
-  LoopOrder order;  // of kInOrder: the loops that matter
+  LoopOrder order = {};  // of kInOrder: the loops that matter
   // For kUnsafe, but for what is unsafe by its size (`reason`); for kInOrder, a conflict of another
   // order, where one was found.
-  std::optional<InPlaceConflict> conflict;
+  std::optional<InPlaceConflict> conflict = std::nullopt;
   // Each by itself is enough for its order.
-  std::vector<RuntimeCondition> conditions;
-  std::string reason;  // of kUndecided, and of kUnsafe without a conflict
+  std::vector<RuntimeCondition> conditions = {};
+  std::string reason = "";  // of kUndecided, and of kUnsafe without a conflict
 
   bool IsSafe() const {
     return answer == InPlaceAnswer::kAnyOrder || answer == InPlaceAnswer::kInOrder;
@@ -93,9 +93,11 @@ struct InPlaceSafety {
   // `any order`, `in order d1 descending; otherwise unsafe: ..`, `unsafe: ..`, `undecided: ..`.
   std::string ToString() const;
 
-  static InPlaceSafety AnyOrder();
-  static InPlaceSafety Unsafe(std::string why);
-  static InPlaceSafety Undecided(std::string why);
+  static InPlaceSafety AnyOrder() { return {.answer = InPlaceAnswer::kAnyOrder}; }
+  static InPlaceSafety Unsafe(std::string why) {
+    return {.answer = InPlaceAnswer::kUnsafe, .reason = std::move(why)};
+  }
+  static InPlaceSafety Undecided(std::string why) { return {.reason = std::move(why)}; }
 };
 
 }  // namespace xla_indexing

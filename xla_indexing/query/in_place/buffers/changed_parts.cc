@@ -289,6 +289,8 @@ class ChangeWalk {
   }
 
  private:
+  using Predicates = absl::InlinedVector<const HloInstruction*, 2>;
+
   // From elements of the result to those of an instruction that they are copies of.
   struct Step {
     const HloInstruction* instruction;
@@ -296,7 +298,7 @@ class ChangeWalk {
     OperandIndexing path;
     std::string doubt;  // why this may not be where the elements come from
     // The predicates of selects on the way, which choose an operand.
-    absl::InlinedVector<const HloInstruction*, 2> predicates = {};
+    Predicates predicates = {};
   };
 
   // All elements.
@@ -384,11 +386,17 @@ class ChangeWalk {
       return AddPart(step.path, absl::StrCat("how ", instruction.name(),
                                              " cuts elements into others is not known"));
     }
-    absl::StatusOr<OperandIndexing> path = ComposeOperandIndexing(step.path, *parts);
+    Follow(step, ComposeOperandIndexing(step.path, *parts), {0, 0}, step.doubt, step.predicates);
+  }
+
+  // From a step to elements of an operand.
+  void Follow(const Step& step, absl::StatusOr<OperandIndexing> path, const OperandLeaf& to,
+              const std::string& doubt, const Predicates& predicates) {
     if (!path.ok()) return AddPart(step.path, std::string(path.status().message()));
     path->Simplify();
     if (path->IsKnownEmpty()) return;
-    steps_.push_back({instruction.operand(0), 0, *std::move(path), step.doubt, step.predicates});
+    steps_.push_back({step.instruction->operand(to.operand), to.operand_leaf, *std::move(path),
+                      doubt, predicates});
   }
 
   void TakeMoved(const Step& step, const Origin& origin) {
@@ -452,23 +460,16 @@ class ChangeWalk {
       }
       absl::StatusOr<OperandIndexing> path = ComposeOperandIndexing(
           step.path, parts_of_.OfParts(map, instruction.shape().Leaf(step.leaf)));
-      if (!path.ok()) {
-        AddPart(step.path, std::string(path.status().message()));
-        continue;
-      }
-      if (is_update && !is_assigned) {
+      if (path.ok() && is_update && !is_assigned) {
         AddPart(*path, doubt);
         continue;
       }
-      if (may_be_larger) {
-        path =
-            OperandIndexing(kPartsFit, path->map(),
-                            RuntimeVarIndexings(path->bindings().begin(), path->bindings().end()));
+      if (path.ok() && may_be_larger) {
+        const auto bindings = path->bindings();
+        path = OperandIndexing(kPartsFit, path->map(),
+                               RuntimeVarIndexings(bindings.begin(), bindings.end()));
       }
-      path->Simplify();
-      if (path->IsKnownEmpty()) continue;
-      steps_.push_back({instruction.operand(entry.operand), entry.operand_leaf, *std::move(path),
-                        doubt, predicates});
+      Follow(step, std::move(path), {entry.operand, entry.operand_leaf}, doubt, predicates);
     }
     return true;
   }
