@@ -96,41 +96,23 @@ BufferValues& BufferValues::In(const HloComputation& called) {
   return *values;
 }
 
-const std::vector<bool>& BufferValues::PassedThrough(const HloInstruction& loop) {
-  auto [it, is_new] = passed_through_.try_emplace(&loop);
-  if (!is_new) return it->second;
-  std::vector<bool> passed;
-  BufferValues& body = In(*loop.while_body());
-  const HloInstruction* carried = body.computation_.parameters()[0];
-  passed.reserve(static_cast<size_t>(loop.shape().LeafCount()));
-  for (int64_t leaf = 0; leaf < loop.shape().LeafCount(); ++leaf) {
-    passed.push_back(body.OriginOfOutput(leaf) == BufferValue{carried, leaf});
-  }
-  return it->second = std::move(passed);
-}
-
 std::optional<BufferValue> BufferValues::HandedOnByCall(const BufferValue& value) {
   constexpr int kMostCalls = 1000;
   const HloInstruction& call = *value.instruction;
-  if (depth_ >= kMostCalls) return std::nullopt;
-  if (call.opcode() == HloOpcode::kWhile) {
-    if (!PassedThrough(call)[value.leaf]) return std::nullopt;
-    return BufferValue{call.operand(0), value.leaf};
+  const bool is_loop = call.opcode() == HloOpcode::kWhile;
+  const HloComputation* called = is_loop ? call.while_body() : call.to_apply();
+  if (depth_ >= kMostCalls || called == nullptr) return std::nullopt;
+  const BufferValue origin = In(*called).OriginOfOutput(value.leaf);
+  if (origin.instruction->opcode() != HloOpcode::kParameter ||
+      (is_loop && origin.leaf != value.leaf)) {
+    return std::nullopt;
   }
-  if (call.to_apply() == nullptr) return std::nullopt;
-  const BufferValue origin = In(*call.to_apply()).OriginOfOutput(value.leaf);
-  if (origin.instruction->opcode() != HloOpcode::kParameter) return std::nullopt;
   return BufferValue{call.operand(origin.instruction->parameter_number()), origin.leaf};
 }
 
 std::optional<BufferValue> BufferValues::HandedOn(const BufferValue& value) {
   const HloInstruction& instruction = *value.instruction;
   switch (instruction.opcode()) {
-    case HloOpcode::kAddDependency:
-    case HloOpcode::kBitcast:
-    case HloOpcode::kDomain:
-    case HloOpcode::kOptBarrier:
-      return BufferValue{instruction.operand(0), value.leaf};
     case HloOpcode::kGetTupleElement: {
       const HloInstruction* operand = instruction.operand(0);
       return BufferValue{
@@ -148,6 +130,7 @@ std::optional<BufferValue> BufferValues::HandedOn(const BufferValue& value) {
     case HloOpcode::kCopyStart:
       return HandedOnByStart(instruction, value.leaf);
     default:
+      if (IsOnlyAName(instruction)) return BufferValue{instruction.operand(0), value.leaf};
       return FollowsAStart(instruction) ? HandedOnByDone(instruction, value.leaf) : std::nullopt;
   }
 }
@@ -157,14 +140,19 @@ BufferValue BufferValues::OriginOf(BufferValue value) {
   return value;
 }
 
-std::optional<int64_t> BufferValues::OutputOf(const BufferValue& value) {
-  if (!outputs_) {
-    outputs_.emplace();
-    const int64_t leaves = computation_.root_instruction()->shape().LeafCount();
-    for (int64_t leaf = 0; leaf < leaves; ++leaf) outputs_->try_emplace(OriginOfOutput(leaf), leaf);
+BufferValue BufferValues::OriginOfOutput(int64_t leaf) {
+  const HloInstruction* root = computation_.root_instruction();
+  for (int64_t i = static_cast<int64_t>(outputs_.size()); i < root->shape().LeafCount(); ++i) {
+    outputs_.push_back(OriginOf({root, i}));
   }
-  const auto it = outputs_->find(value);
-  return it == outputs_->end() ? std::nullopt : std::optional<int64_t>(it->second);
+  return outputs_[leaf];
+}
+
+std::optional<int64_t> BufferValues::OutputOf(const BufferValue& value) {
+  for (int64_t leaf = 0; leaf < computation_.root_instruction()->shape().LeafCount(); ++leaf) {
+    if (OriginOfOutput(leaf) == value) return leaf;
+  }
+  return std::nullopt;
 }
 
 const std::vector<const HloInstruction*>& BufferValues::ReadersOf(const BufferValue& value) {

@@ -50,9 +50,8 @@ class BufferValues {
   BufferValues& In(const HloComputation& called);
 
   BufferValue OriginOf(BufferValue value);
-  BufferValue OriginOfOutput(int64_t leaf) {
-    return OriginOf({computation_.root_instruction(), leaf});
-  }
+  // Of a leaf of the root.
+  BufferValue OriginOfOutput(int64_t leaf);
   // The first leaf of the root that is this value; nullopt if it is no output.
   std::optional<int64_t> OutputOf(const BufferValue& value);
   // In the order of the computation, each once.
@@ -67,14 +66,11 @@ class BufferValues {
   // The operand's leaf that a leaf of an instruction is; nullopt if it is a value of its own.
   std::optional<BufferValue> HandedOn(const BufferValue& value);
   std::optional<BufferValue> HandedOnByCall(const BufferValue& value);
-  // For every leaf of a while, whether its body hands it on as it is.
-  const std::vector<bool>& PassedThrough(const HloInstruction& loop);
 
   const HloComputation& computation_;
   const int depth_;  // of the calls that lead here
   std::optional<std::map<BufferValue, std::vector<const HloInstruction*>>> readers_;
-  std::optional<std::map<BufferValue, int64_t>> outputs_;
-  absl::flat_hash_map<const HloInstruction*, std::vector<bool>> passed_through_;
+  std::vector<BufferValue> outputs_;  // the origins of the root's leaves
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<BufferValues>> called_;
 };
 

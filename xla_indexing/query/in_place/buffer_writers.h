@@ -1,14 +1,8 @@
 // Whether values may lie in one buffer, one after the other.
 //
-// Mathematics. A buffer holds one value (buffer_values.h) after the other. The law of every alias, stated
-// or asked for: value w may *overwrite* value v where
-//
-//   - v is not an output of the computation, no constant, and no parameter whose buffer is the caller's;
-//   - w comes after v and after everything else that reads v: in a module with a schedule in the order
-//     of its instructions, otherwise in some order of them;
-//   - what w reads of v itself is read in time, which is a question about w alone
-//     (query/in_place/in_place.h); about a while, this one about its body, in which each leaf of the root
-//     overwrites that leaf of the parameter. Its condition reads before the body writes.
+// A buffer holds one value (buffer_values.h) after the other. The law of what may overwrite what is in
+// in_place_aliases.h. About a while it is a question about its body, in which each leaf of the root
+// overwrites that leaf of the parameter. Its condition reads before the body writes.
 //
 // What may not lie in one buffer is decided before: other memory spaces, and more bytes than it has.
 //
