@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/expr/build.h"
@@ -303,14 +304,6 @@ bool IsOneValue(const RuntimeVarIndexing& binding) {
   });
 }
 
-std::string NameOfOneValue(const RuntimeVarIndexing& binding, const HloComputation* analysed) {
-  llvm::SmallVector<int64_t, 4> element;
-  for (const AffineExpr e : binding.element) {
-    element.push_back(llvm::cast<mlir::AffineConstantExpr>(e).getValue());
-  }
-  return NameOfValue(binding, element, analysed);
-}
-
 // The variable of a map with this binding; null if it has none.
 AffineExpr SymbolOf(const RuntimeVarIndexing& binding, const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
@@ -341,11 +334,16 @@ bool Implies(const RuntimeForm& one, const RuntimeForm& other) {
 bool SetCondition(const std::vector<PlaceOfConflict>& conflicts, const HloComputation* analysed,
                   StepBudget* budget, RuntimeForm* form) {
   auto& [order, name, values, unsafe] = form->condition;
+  const auto constants_of = [](const RuntimeVarIndexing& binding) {
+    return llvm::map_to_vector<4>(binding.element, [](AffineExpr e) {
+      return llvm::cast<mlir::AffineConstantExpr>(e).getValue();
+    });
+  };
   values = form->plus->ValueRange();
-  name = NameOfOneValue(*form->plus, analysed);
+  name = NameOfValue(*form->plus, constants_of(*form->plus), analysed);
   if (form->minus != nullptr) {
     values = values.Sub(form->minus->ValueRange());
-    absl::StrAppend(&name, " - ", NameOfOneValue(*form->minus, analysed));
+    absl::StrAppend(&name, " - ", NameOfValue(*form->minus, constants_of(*form->minus), analysed));
   }
   unsafe = Interval::Empty();
   for (const PlaceOfConflict& conflict : conflicts) {

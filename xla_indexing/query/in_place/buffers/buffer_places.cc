@@ -42,21 +42,14 @@ absl::StatusOr<OperandIndexing> PlacesIn(const Shape& from, const Shape& to,
   return entries->front().indexing.maps().front();
 }
 
-namespace {
-
-bool HasPadding(const PhysicalLayout& layout, const Shape& array) {
-  const absl::StatusOr<int64_t> count = array.ElementCount();
-  return !count.ok() || *count != layout.positions;
-}
-
-}  // namespace
-
 bool FillEqualPlaces(const Shape& a, const Shape& b) {
   if (HaveSamePlaces(a, b)) return true;
   const absl::StatusOr<PhysicalLayout> of_a = PhysicalLayoutOf(a);
   const absl::StatusOr<PhysicalLayout> of_b = PhysicalLayoutOf(b);
+  // Without padding in either.
   return of_a.ok() && of_b.ok() && of_a->width == of_b->width &&
-         of_a->positions == of_b->positions && !HasPadding(*of_a, a) && !HasPadding(*of_b, b);
+         a.ElementCount().value_or(-1) == of_a->positions &&
+         b.ElementCount().value_or(-1) == of_b->positions && of_a->positions == of_b->positions;
 }
 
 std::string WhyOtherMemory(const Shape& output, const Shape& operand) {

@@ -237,9 +237,9 @@ Origin OriginOf(const HloInstruction& instruction, int64_t leaf) {
                          instruction.shape().ElementCount().value_or(0) != 1);
     case HloOpcode::kSort: {
       const absl::Span<const int64_t> along = instruction.dimensions();
-      return computed_if(along.size() == 1 &&
-                         instruction.shape().Leaf(leaf).dimension(along[0]) > 1 &&
-                         ComparesElements(instruction.to_apply()));
+      if (along.size() != 1) return Origin();
+      if (instruction.shape().Leaf(leaf).dimension(along[0]) == 1) return Moved(leaf, leaf + 1);
+      return computed_if(ComparesElements(instruction.to_apply()));
     }
     case HloOpcode::kTopk:
       return computed_if(leaf == 1 || instruction.operand(0)->shape().dimensions().back() != 1);
