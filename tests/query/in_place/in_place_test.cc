@@ -380,6 +380,18 @@ TEST_F(InPlaceTest, UpdatesThatChangeNothingAreNotWritten) {
             "[0, 0] of 24");
 }
 
+TEST_F(InPlaceTest, RowsReadAtValuesThatAreReadAtOthersMayAllChange) {
+  // Row d is row at[at[d]] of the reverse: where `at` is {0, 1} both rows change.
+  EXPECT_THAT(WrittenOf(R"(x = f32[2,3] parameter(0)
+                           at = s32[2,1] parameter(1)
+                           r = f32[2,3] reverse(x), dimensions={0}
+                           g = f32[2,3] gather(r, at), offset_dims={1}, collapsed_slice_dims={0},
+                             start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}
+                           ROOT h = f32[2,3] gather(g, at), offset_dims={1}, collapsed_slice_dims={0},
+                             start_index_map={0}, index_vector_dim=1, slice_sizes={1,3})"),
+              StartsWith("[0, 6] of 6"));
+}
+
 TEST_F(InPlaceTest, AScatterChangesNoMoreThanItHasUpdates) {
   const auto scatter = [&](absl::string_view indices, absl::string_view size,
                            absl::string_view dims) {

@@ -290,16 +290,35 @@ struct Unknowns {
   std::vector<llvm::SmallVector<size_t, 4>> of_access;  // by runtime variable
 };
 
+// The binding with other symbols in its element, so that bindings of two maps that are read at equal values
+// are equal; nullopt where a number is too large.
+std::optional<RuntimeVarIndexing> WithSymbols(RuntimeVarIndexing binding,
+                                              llvm::ArrayRef<AffineExpr> symbols) {
+  for (AffineExpr& index : binding.element) {
+    index = Substitute(index, {}, symbols);
+    if (!index) return std::nullopt;
+  }
+  return binding;
+}
+
 // Nullopt if a value differs from point to point, or there are too many together.
 std::optional<Unknowns> UnknownsOf(llvm::ArrayRef<Access> accesses) {
   Unknowns unknowns;
   int64_t assignments = 1;
   for (const Access& access : accesses) {
     llvm::SmallVector<size_t, 4>& numbers = unknowns.of_access.emplace_back();
+    // The values that elements of later ones mention have the numbers of their bindings.
+    llvm::SmallVector<AffineExpr, 4> symbols;
+    for (int i = 0; i < access.map().num_ranges(); ++i) {
+      symbols.push_back(mlir::getAffineSymbolExpr(i, access.map().context()));
+    }
     for (const Runtime& runtime : access.runtimes()) {
       if (!runtime.IsFixed()) return std::nullopt;
-      const auto it = llvm::find(unknowns.bindings, runtime.binding);
+      const auto binding = WithSymbols(runtime.binding, symbols);
+      if (!binding) return std::nullopt;
+      const auto it = llvm::find(unknowns.bindings, *binding);
       numbers.push_back(it - unknowns.bindings.begin());
+      symbols.push_back(mlir::getAffineSymbolExpr(numbers.back(), access.map().context()));
       if (it != unknowns.bindings.end()) continue;
       // An element outside its tensor is outside for all values.
       const bool may_be_outside =
@@ -309,7 +328,7 @@ std::optional<Unknowns> UnknownsOf(llvm::ArrayRef<Access> accesses) {
       const std::optional<int64_t> product = CheckedMul(assignments, *size);
       if (!product || *product > kMaxAssignments) return std::nullopt;
       assignments = *product;
-      unknowns.bindings.push_back(runtime.binding);
+      unknowns.bindings.push_back(*binding);
     }
   }
   return unknowns;
@@ -493,8 +512,9 @@ bool AreDisjoint(const OperandIndexing& a, const OperandIndexing& b, StepBudget*
   llvm::SmallVector<AffineExpr, 4> symbols_of_second;
   for (int i = 0; i < second.num_runtimes(); ++i) {
     const Interval& bounds = second.runtimes()[i].bounds;
-    auto same =
-        static_cast<size_t>(llvm::find(a.bindings(), b.bindings()[i]) - a.bindings().begin());
+    const auto binding = WithSymbols(b.bindings()[i], symbols_of_second);
+    if (!binding) return false;
+    auto same = static_cast<size_t>(llvm::find(a.bindings(), *binding) - a.bindings().begin());
     if (same < a.bindings().size()) {
       runtimes[same].bounds = runtimes[same].bounds.Intersect(bounds);
       if (runtimes[same].bounds.IsEmpty()) return true;
