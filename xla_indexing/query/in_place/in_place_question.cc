@@ -48,7 +48,7 @@ struct IterationSpace {
 };
 
 // One iteration for each element.
-IterationSpace ElementsOf(const Shape& array) {
+IterationSpace SpaceOfElements(const Shape& array) {
   return {std::vector<CoordinateKind>(array.rank(), CoordinateKind::kLoop)};
 }
 
@@ -240,7 +240,7 @@ class InPlaceDecision {
     const auto operand_rank = static_cast<size_t>(leaves_.operand().rank());
     InPlaceConflict conflict;
     // What reads from outside of the space and what it meets are elements.
-    const IterationSpace& space = is_outside ? ElementsOf(leaves_.output()) : space_;
+    const IterationSpace& space = is_outside ? SpaceOfElements(leaves_.output()) : space_;
     conflict.reader = space.ElementAt(all.take_front(relation.map().num_dims()));
     conflict.writer = space.ElementAt(llvm::ArrayRef<int64_t>(ends).drop_back(operand_rank));
     conflict.operand.assign(ends.end() - operand_rank, ends.end());
@@ -316,7 +316,7 @@ absl::StatusOr<InPlaceQuestion> AskInPlace(const SharedLeaves& leaves,
 InPlaceSafety Decide(const InPlaceQuestion& question, const std::optional<LoopOrder>& order) {
   if (question.answer) return *question.answer;
   const Shape& output = question.leaves.output();
-  InPlaceDecision of_elements(question, ElementsOf(output));
+  InPlaceDecision of_elements(question, SpaceOfElements(output));
   // What is safe for elements in any order is so for bytes.
   if (BitsOfElement(output) >= 8 || of_elements.IsSafeInAnyOrder()) {
     return of_elements.Decide(order);
