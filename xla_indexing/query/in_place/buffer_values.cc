@@ -1,8 +1,6 @@
 #include "xla_indexing/query/in_place/buffer_values.h"
 
-#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>

@@ -4,9 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <set>
-#include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

@@ -19,7 +19,6 @@
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/ops/answers/map_builder.h"
 #include "xla_indexing/query/in_place/buffer_writers.h"

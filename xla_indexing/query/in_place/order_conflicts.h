@@ -39,7 +39,6 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
