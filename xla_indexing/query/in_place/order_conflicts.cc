@@ -163,8 +163,14 @@ std::optional<IndexingMap> OrderConflicts::DomainIn(const ConflictCell& cell,
 }
 
 Answer OrderConflicts::HasConflict(size_t relation, const ConflictCell& cell) {
+  if (relations_[relation].is_outside != cell.empty()) return Answer::kNo;
+  const auto [it, is_new] = known_.try_emplace({relation, cell}, Answer::kUndecided);
+  if (is_new) it->second = FindOut(relation, cell);
+  return it->second;
+}
+
+Answer OrderConflicts::FindOut(size_t relation, const ConflictCell& cell) {
   const ConflictRelation& of = relations_[relation];
-  if (of.is_outside != cell.empty()) return Answer::kNo;
   const std::optional<IndexingMap> domain = DomainIn(cell, relation);
   const Answer has = domain ? DomainHasIntegerPoint(*domain, budget_) : Answer::kUndecided;
   if (has == Answer::kNo) return has;

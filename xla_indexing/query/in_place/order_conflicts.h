@@ -34,11 +34,14 @@
 #ifndef XLA_INDEXING_QUERY_IN_PLACE_ORDER_CONFLICTS_H_
 #define XLA_INDEXING_QUERY_IN_PLACE_ORDER_CONFLICTS_H_
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
@@ -63,8 +66,10 @@ struct ConflictRelation {
 struct SignedDifference {
   int coordinate = 0;
   int sign = 0;
+
+  friend auto operator<=>(const SignedDifference& a, const SignedDifference& b) = default;
 };
-using ConflictCell = llvm::SmallVector<SignedDifference, 4>;
+using ConflictCell = std::vector<SignedDifference>;
 
 struct FoundOrder {
   Answer is_safe = Answer::kUndecided;
@@ -106,11 +111,13 @@ class OrderConflicts {
   std::optional<LoopOrder> OrderWithout(std::initializer_list<Answer> conflicts);
   Answer HasConflict(const ConflictCell& cell);
   Answer HasConflict(size_t relation, const ConflictCell& cell);
+  Answer FindOut(size_t relation, const ConflictCell& cell);
 
   std::vector<ConflictRelation> relations_;
   std::vector<std::optional<IndexingMap>> differences_;
   std::vector<CoordinateKind> kinds_;
   StepBudget* budget_;
+  std::map<std::pair<size_t, ConflictCell>, Answer> known_;
   std::string why_undecided_;
 };
 
