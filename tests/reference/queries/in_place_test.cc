@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -281,8 +282,11 @@ class InPlaceChecker {
 
   void CheckCondition(const InPlaceTruth& truth, const RuntimeCondition& condition) {
     ++tally_.conditions;
+    // A start of u64 has no end.
+    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+    const Interval& values = condition.values;
     const std::optional<int64_t> value =
-        ValueOf(condition.runtime, condition.values.lower(), condition.values.upper());
+        ValueOf(condition.runtime, values.lower(), values.has_upper() ? values.upper() : kMost);
     if (!value || condition.unsafe.Contains(*value)) return;
     SCOPED_TRACE(absl::StrCat(condition.ToString(), ": ", *value));
     ++tally_.conditions_that_hold;
