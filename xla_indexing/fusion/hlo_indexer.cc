@@ -1,11 +1,17 @@
 #include "xla_indexing/fusion/hlo_indexer.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/question_budget.h"
@@ -38,6 +44,28 @@ const HloModule& ModuleOf(const IndexingTarget& target) {
   return *computation->parent();
 }
 
+// The entries, of which those that the budget cut short are replaced by what is read, if anything is.
+InstructionIndexing ReadWhereCutShort(const InstructionIndexing& entries,
+                                      const InstructionIndexing& read, absl::string_view reason) {
+  const auto comes_before = [](const IndexingEntry& a, const IndexingEntry& b) {
+    return std::tuple(a.output_leaf, a.operand, a.operand_leaf) <
+           std::tuple(b.output_leaf, b.operand, b.operand_leaf);
+  };
+  InstructionIndexing replaced;
+  for (const IndexingEntry& entry : entries) {
+    const bool is_cut = llvm::any_of(entry.indexing, [&](const OperandIndexing& map) {
+      return absl::StrContains(map.label().reason, reason);
+    });
+    if (!is_cut) {
+      replaced.push_back(entry);
+      continue;
+    }
+    const auto [first, last] = std::equal_range(read.begin(), read.end(), entry, comes_before);
+    replaced.insert(replaced.end(), first, last);
+  }
+  return replaced;
+}
+
 }  // namespace
 
 const SharedIndexing& NoEntries() {
@@ -68,7 +96,44 @@ absl::StatusOr<SharedIndexing> HloIndexer::Decided(const HloModule& module,
 
 absl::StatusOr<SharedIndexing> HloIndexer::Index(IndexingTarget target, Direction direction,
                                                  std::optional<OperandLeaf> from) {
-  return Decided(ModuleOf(target), Find(target, direction, from));
+  if (options_.indexing.dependence == Dependence::kReads) return Find(target, direction, from);
+  const QuestionBudget question;
+  if (QuestionBudget::Number() == too_small_) return ReadInstead(target, direction, from);
+  const int64_t left = QuestionBudget::Left();
+  absl::StatusOr<SharedIndexing> entries = Decided(ModuleOf(target), Find(target, direction, from));
+  if (!entries.ok() || !QuestionBudget::IsSpent() || !QuestionBudget::CheckGoesOn().ok()) {
+    return entries;
+  }
+  // What is read takes few steps where what matters of it takes many. Half of them stay taken.
+  const std::string reason = QuestionBudget::Reason();
+  too_small_ = QuestionBudget::Number();
+  QuestionBudget::RefundTo(left / 2);
+  const absl::StatusOr<SharedIndexing> read = ReadInstead(target, direction, from);
+  if (!read.ok()) return read;
+  return std::make_shared<const InstructionIndexing>(ReadWhereCutShort(**entries, **read, reason));
+}
+
+absl::StatusOr<SharedIndexing> HloIndexer::ReadInstead(IndexingTarget target, Direction direction,
+                                                       std::optional<OperandLeaf> from) {
+  if (reads_ == nullptr) {
+    FusionOptions options = options_;
+    options.indexing.dependence = Dependence::kReads;
+    reads_ = std::make_unique<HloIndexer>(context_, options);
+  }
+  const absl::StatusOr<SharedIndexing> read = reads_->Index(target, direction, from);
+  if (!read.ok()) return read;
+  const auto label =
+      ExactnessLabel::OverApproximate(absl::StrCat("what is read, as ", QuestionBudget::Reason()));
+  InstructionIndexing weaker;
+  for (const IndexingEntry& entry : **read) {
+    OperandIndexingSet maps;
+    for (OperandIndexing map : entry.indexing) {
+      map.Weaken(label);
+      maps.Add(std::move(map));
+    }
+    weaker.push_back({entry.output_leaf, entry.operand, entry.operand_leaf, std::move(maps)});
+  }
+  return std::make_shared<const InstructionIndexing>(std::move(weaker));
 }
 
 absl::StatusOr<SharedIndexing> HloIndexer::Find(IndexingTarget target, Direction direction,

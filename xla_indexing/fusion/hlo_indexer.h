@@ -116,7 +116,8 @@ class HloIndexer {
   // The entries between the leaves of the target's result and operands, sorted. Each set is
   // simplified; for an instruction that calls no computation it has the form of the operation's
   // definition. Without `from` these are all entries; with it, those that start at that leaf. In the
-  // direction output to input the leaf is one of the result, with operand 0.
+  // direction output to input the leaf is one of the result, with operand 0. What values decide
+  // (IndexingOptions::dependence) and the budget does not reach is what is read, over-approximate.
   absl::StatusOr<SharedIndexing> Index(IndexingTarget target, Direction direction,
                                        std::optional<OperandLeaf> from = std::nullopt);
 
@@ -133,6 +134,9 @@ class HloIndexer {
       const HloComputation& computation, int64_t root_leaf = 0);
 
  private:
+  // Index() of what is read, for who asks for dependence and has no steps left: over-approximate.
+  absl::StatusOr<SharedIndexing> ReadInstead(IndexingTarget target, Direction direction,
+                                             std::optional<OperandLeaf> from);
   // Index(), with predicates that nobody knows.
   absl::StatusOr<SharedIndexing> Find(IndexingTarget target, Direction direction,
                                       std::optional<OperandLeaf> from);
@@ -147,6 +151,9 @@ class HloIndexer {
   mlir::MLIRContext* context_;
   FusionOptions options_;
   bool was_asked_ = false;
+  // For ReadInstead(), and the budget that has been too small for dependence.
+  std::unique_ptr<HloIndexer> reads_;
+  int64_t too_small_ = 0;
   // What is kept for later questions; null until there is something to keep, or to look for.
   std::unique_ptr<internal::KnownModules> known_;
 };

@@ -29,6 +29,7 @@
 #include "tests/testing/entries.h"
 #include "tests/testing/random.h"
 #include "tests/testing/random/random_hlo.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/text/parser.h"
 
@@ -347,6 +348,7 @@ class MaskedProgram {
 struct Counts {
   int64_t entries = 0;
   int64_t exact = 0;
+  int64_t read = 0;  // that say what is read, as steps were missing
 };
 
 // The pairs but for those that maps leave out by conditions on elements of arrays of data, as far as the values of
@@ -374,7 +376,8 @@ absl::StatusOr<Relation> WithoutDecided(const Relation& truth, const Relation& d
 }
 
 absl::Status CheckProgram(const std::string& text, uint64_t seed, mlir::MLIRContext* context,
-                          Counts* counts, ScatterBounds bounds = ScatterBounds::kWindow) {
+                          Counts* counts, ScatterBounds bounds = ScatterBounds::kWindow,
+                          int64_t steps = QuestionBudget::kDefaultSteps) {
   const auto module = ParseAndVerifyModule(text);
   if (!module.ok()) return module.status();
   const HloComputation& entry = *(*module)->entry_computation();
@@ -402,12 +405,16 @@ absl::Status CheckProgram(const std::string& text, uint64_t seed, mlir::MLIRCont
   options.indexing.dependence = xla_indexing::Dependence::kValues;
   options.indexing.scatter_bounds = bounds;
   for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
-    auto entries = Entries(entry, direction, context, options);
+    auto entries = [&] {
+      const QuestionBudget budget(steps);
+      return Entries(entry, direction, context, options);
+    }();
     if (!entries.ok()) return entries.status();
     std::erase_if(*entries, [&](const IndexingEntry& each) { return is_scalar(each.operand); });
     for (const IndexingEntry& each : *entries) {
       ++counts->entries;
       counts->exact += each.indexing.label().IsExact() ? 1 : 0;
+      counts->read += absl::StartsWith(each.indexing.label().reason, "what is read") ? 1 : 0;
     }
     Dependence left = *truth;
     const bool forward = direction == Direction::kInputToOutput;
@@ -452,6 +459,23 @@ TEST_P(DecidedReadsTest, AgreeWithTheReference) {
   if (counts.entries > 200) {
     EXPECT_GT(counts.exact * 2, counts.entries);
   }
+}
+
+// Where a question has too few steps for what decides, what is read contains the relation.
+TEST_P(DecidedReadsTest, AnyBudgetAgreesWithTheReference) {
+  const int count = Cases(60);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  Counts counts;
+  for (int i = 0; i < count; ++i) {
+    const auto seed = static_cast<uint64_t>(GetParam()) * count + i;
+    const std::string text = MaskedProgram(seed).Text();
+    const auto steps = static_cast<int64_t>(seed * 37 % 211);
+    const absl::Status status =
+        CheckProgram(text, seed, &context, &counts, ScatterBounds::kWindow, steps);
+    ASSERT_TRUE(status.ok()) << status << "\nseed " << seed << ", " << steps << " steps\n" << text;
+  }
+  std::cout << counts.read << " of " << counts.entries << " entries are what is read\n";
+  EXPECT_GT(counts.read, 0);
 }
 
 // Modules of any operations, whose values decide now and then.
