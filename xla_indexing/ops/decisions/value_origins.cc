@@ -421,7 +421,7 @@ const Literal* ValueOrigins::KnownArray(const HloInstruction& instruction, int64
   // What is left undone for want of steps would be remembered.
   if (QuestionBudget::IsSpent()) return nullptr;
   const KnownLeaves& leaves = ArraysOf(instruction, path, context);
-  if (QuestionBudget::IsSpent()) {
+  if (QuestionBudget::IsSpent() && given_to_ == nullptr) {
     arrays_.clear();
     return nullptr;
   }
@@ -474,19 +474,17 @@ const KnownLeaves& ValueOrigins::ArraysOf(const HloInstruction& instruction, con
   std::vector<const HloInstruction*> pending = {&instruction};
   absl::btree_map<int64_t, const HloInstruction*> needed;
   // What is read is said for any caller, so that no parameter is known.
-  const bool is_for_any_caller =
-      dependence_ == Dependence::kReads && given_to_ == nullptr && path.empty();
+  const bool is_of_reads = dependence_ == Dependence::kReads && given_to_ == nullptr;
   while (!pending.empty()) {
     const HloInstruction* next = pending.back();
     pending.pop_back();
-    if (is_for_any_caller && next->opcode() == HloOpcode::kParameter) {
+    if (is_of_reads && path.empty() && next->opcode() == HloOpcode::kParameter) {
       return arrays_[Place(&instruction, calls)] =
                  KnownLeaves(static_cast<size_t>(instruction.shape().LeafCount()));
     }
     const bool is_known = arrays_.contains(Place(next, calls));
     if (is_known || !needed.try_emplace(next->index_in_computation(), next).second) continue;
-    const bool is_followed =
-        (is_for_any_caller || !Of(*next).data) && needed.size() <= kMaxInstructions;
+    const bool is_followed = (is_of_reads || !Of(*next).data) && needed.size() <= kMaxInstructions;
     if (!is_followed) continue;
     pending.insert(pending.end(), next->operands().begin(), next->operands().end());
   }
@@ -498,7 +496,7 @@ const KnownLeaves& ValueOrigins::ArraysOf(const HloInstruction& instruction, con
     KnownLeaves leaves(static_cast<size_t>(each->shape().LeafCount()));
     if (each->opcode() == HloOpcode::kParameter) {
       leaves = ArraysPassed(*each, path, context);
-    } else if ((is_for_any_caller || !Of(*each).data) && needed.size() <= kMaxInstructions) {
+    } else if ((is_of_reads || !Of(*each).data) && needed.size() <= kMaxInstructions) {
       std::vector<KnownLeaves> operands;
       for (const HloInstruction* operand : each->operands()) {
         operands.push_back(arrays_[Place(operand, calls)]);
