@@ -232,8 +232,10 @@ std::optional<LoopOrder> OrderConflicts::OrderWithout(std::initializer_list<Answ
   if (has_conflict(outer)) return std::nullopt;
   llvm::SmallVector<int, 4> left;
   for (int i = 0; i < static_cast<int>(kinds_.size()); ++i) {
-    if (kinds_[i] == CoordinateKind::kParallel) outer.push_back({i, 0});
     if (kinds_[i] == CoordinateKind::kLoop) left.push_back(i);
+    if (kinds_[i] != CoordinateKind::kParallel) continue;
+    if (has_conflict({{i, -1}}) || has_conflict({{i, 1}})) return std::nullopt;
+    outer.push_back({i, 0});
   }
   LoopOrder loops;
   while (true) {
