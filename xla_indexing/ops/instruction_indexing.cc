@@ -21,18 +21,21 @@ absl::StatusOr<InstructionIndexing> ComputeIndexing(const HloInstruction& instru
   absl::StatusOr<InstructionIndexing> entries =
       OperationMaps(instruction, direction, context, options, from, one_valued);
   if (!entries.ok()) return entries;
-  ValueOrigins own(options.dependence);
-  ValueOrigins& origins = options.origins != nullptr ? *options.origins : own;
+  std::optional<ValueOrigins> own;
+  const auto origins = [&]() -> ValueOrigins& {
+    if (options.origins != nullptr) return *options.origins;
+    return own ? *own : own.emplace(options.dependence);
+  };
   if (options.dependence != Dependence::kReads) {
-    RestrictToDependence(instruction, direction, options.scatter_bounds, origins, context,
+    RestrictToDependence(instruction, direction, options.scatter_bounds, origins(), context,
                          &*entries);
   }
   if (!options.fold_runtime_variables) return entries;
-  const KnownArrays arrays(origins, context);
-  FoldOptions folding;
-  folding.environment = &arrays;
   for (IndexingEntry& entry : *entries) {
     if (!HasRuntimeVariables(entry.indexing)) continue;
+    const KnownArrays arrays(origins(), context);
+    FoldOptions folding;
+    folding.environment = &arrays;
     entry.indexing = FoldRuntimeVariables(entry.indexing, folding);
   }
   std::erase_if(*entries, [](const IndexingEntry& entry) { return entry.indexing.empty(); });
