@@ -109,7 +109,7 @@ absl::StatusOr<SharedIndexing> HloIndexer::Index(IndexingTarget target, Directio
   too_small_ = QuestionBudget::Number();
   QuestionBudget::RefundTo(left / 2);
   const absl::StatusOr<SharedIndexing> read = ReadInstead(target, direction, from);
-  if (!read.ok()) return read;
+  if (!read.ok()) return read.status();
   return std::make_shared<const InstructionIndexing>(ReadWhereCutShort(**entries, **read, reason));
 }
 
@@ -121,7 +121,7 @@ absl::StatusOr<SharedIndexing> HloIndexer::ReadInstead(IndexingTarget target, Di
     reads_ = std::make_unique<HloIndexer>(context_, options);
   }
   const absl::StatusOr<SharedIndexing> read = reads_->Index(target, direction, from);
-  if (!read.ok()) return read;
+  if (!read.ok()) return read.status();
   const auto label =
       ExactnessLabel::OverApproximate(absl::StrCat("what is read, as ", QuestionBudget::Reason()));
   InstructionIndexing weaker;
