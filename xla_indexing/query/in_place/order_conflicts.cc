@@ -105,7 +105,8 @@ std::string WhyNoValues(const OperandIndexing& indexing, const IndexingMap& doma
           bindings[i].leaf != bindings[k].leaf) {
         continue;
       }
-      if (!point && !(point = LeastPointOf(domain, budget))) return std::string(kTooManySteps);
+      if (!point) point = LeastPointOf(domain, budget);
+      if (!point) return std::string(kTooManySteps);
       const llvm::ArrayRef<int64_t> values =
           llvm::ArrayRef<int64_t>(*point).take_back(bindings.size());
       if (values[i] != values[k] && (bindings[i].instruction != bindings[k].instruction ||
