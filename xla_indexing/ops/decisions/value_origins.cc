@@ -475,6 +475,9 @@ const KnownLeaves& ValueOrigins::ArraysOf(const HloInstruction& instruction, con
   absl::btree_map<int64_t, const HloInstruction*> needed;
   // What is read is said for any caller, so that no parameter is known.
   const bool is_of_reads = dependence_ == Dependence::kReads && given_to_ == nullptr;
+  // There everything is made anew, so that what is known does not depend on what was asked before.
+  absl::node_hash_map<Place, KnownLeaves> anew;
+  absl::node_hash_map<Place, KnownLeaves>& arrays = is_of_reads ? anew : arrays_;
   while (!pending.empty()) {
     const HloInstruction* next = pending.back();
     pending.pop_back();
@@ -482,14 +485,14 @@ const KnownLeaves& ValueOrigins::ArraysOf(const HloInstruction& instruction, con
       return arrays_[Place(&instruction, calls)] =
                  KnownLeaves(static_cast<size_t>(instruction.shape().LeafCount()));
     }
-    const bool is_known = arrays_.contains(Place(next, calls));
+    const bool is_known = arrays.contains(Place(next, calls));
     if (is_known || !needed.try_emplace(next->index_in_computation(), next).second) continue;
     const bool is_followed = (is_of_reads || !Of(*next).data) && needed.size() <= kMaxInstructions;
     if (!is_followed) continue;
     pending.insert(pending.end(), next->operands().begin(), next->operands().end());
   }
   const int64_t max_elements = given_to_ == nullptr ? kMaxKnownElements : kMaxStepsFromArguments;
-  StepBudget own(kMaxStepsOfArrays);
+  StepBudget own(is_of_reads ? kMaxStepsOfIndices : kMaxStepsOfArrays);
   ArrayEvaluator evaluator(context, given_to_ == nullptr ? &own : &steps_from_arguments_,
                            max_elements);
   for (const auto& [position, each] : needed) {
@@ -499,13 +502,14 @@ const KnownLeaves& ValueOrigins::ArraysOf(const HloInstruction& instruction, con
     } else if ((is_of_reads || !Of(*each).data) && needed.size() <= kMaxInstructions) {
       std::vector<KnownLeaves> operands;
       for (const HloInstruction* operand : each->operands()) {
-        operands.push_back(arrays_[Place(operand, calls)]);
+        operands.push_back(arrays[Place(operand, calls)]);
       }
       leaves = evaluator.Evaluate(*each, operands);
     }
-    arrays_[Place(each, calls)] = std::move(leaves);
+    arrays[Place(each, calls)] = std::move(leaves);
   }
-  return arrays_[Place(&instruction, calls)];
+  const Place place(&instruction, calls);
+  return arrays_[place] = arrays[place];
 }
 
 bool ValueOrigins::MayHideDecision(const HloInstruction& instruction) {

@@ -129,8 +129,9 @@ class ValueOrigins {
   KnownLeaves ArraysPassed(const HloInstruction& parameter, const CallPath& path,
                            mlir::MLIRContext* context);
 
-  // For an array, with what it is made of.
+  // For an array, with what it is made of; for reads, where each is made anew.
   static constexpr int64_t kMaxStepsOfArrays = int64_t{1} << 20;
+  static constexpr int64_t kMaxStepsOfIndices = int64_t{1} << 17;
   static constexpr int64_t kMaxStepsFromArguments = int64_t{1} << 27;
   // The array that is given for a parameter; null if there is none.
   std::shared_ptr<const Literal> ArgumentFor(const HloInstruction& parameter) const;

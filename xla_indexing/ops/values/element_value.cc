@@ -37,6 +37,17 @@ constexpr int kMaxVisits = 512;
 // The elements that a reduction may combine to one.
 constexpr int64_t kMaxReducedElements = 16;
 
+// Whether an element may be known although those that it is made of have not been followed: other
+// instructions are followed to these.
+bool MayNeedArray(const HloInstruction& instruction) {
+  const HloOpcode opcode = instruction.opcode();
+  if (opcode == HloOpcode::kConvert || opcode == HloOpcode::kCompare) {
+    return HoldsFloats(instruction.operand(0)->shape().element_type());
+  }
+  return opcode == HloOpcode::kReduce ||
+         (opcode != HloOpcode::kParameter && !MayBeFollowed(instruction));
+}
+
 // Whether an empty interval says that the conditions never hold.
 bool IsNowhere(const Constraints& when) {
   return llvm::any_of(when, [](const Constraint& c) { return c.interval.IsEmpty(); });
@@ -119,7 +130,13 @@ ValueCases ElementEvaluator::Evaluate(const HloInstruction* instruction, int64_t
   binding.leaf = leaf;
   binding.element.assign(element.begin(), element.end());
   binding.call_path.assign(path.begin(), path.end());
-  return EvaluateWhere(ElementOf(binding), {});
+  const Element asked = ElementOf(binding);
+  ValueCases cases = EvaluateWhere(asked, {});
+  const auto is_unknown = [&](const ValueCase& each) { return HasUnknown(each.value); };
+  if (!KeepsPartialValues() && llvm::any_of(cases, is_unknown)) {
+    if (auto listed = FollowArray(asked, {})) return *std::move(listed);
+  }
+  return cases;
 }
 
 ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constraints& when) {
@@ -153,7 +170,8 @@ ValueCases ElementEvaluator::EvaluateAnew(const Element& element, const Constrai
   Missed before = std::exchange(missed_, {});
   std::optional<ValueCases> cases = Follow(element, when, finds_ranges_ ? &range : nullptr);
   --depth_;
-  if (!cases || cases->size() > kMaxValueCases || !missed_.IsNothing()) {
+  const bool may_need_array = KeepsPartialValues() || MayNeedArray(*element.instruction);
+  if (may_need_array && (!cases || cases->size() > kMaxValueCases || !missed_.IsNothing())) {
     if (auto listed = FollowArray(element, when)) {
       // What was not found on the way does not matter.
       cases = std::move(listed);

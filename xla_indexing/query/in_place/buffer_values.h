@@ -50,7 +50,7 @@ class BufferValues {
   BufferValues& In(const HloComputation& called);
 
   BufferValue OriginOf(BufferValue value);
-  // Of a leaf of the root.
+  // The origin of a leaf of the root.
   BufferValue OriginOfOutput(int64_t leaf);
   // The first leaf of the root that is this value; nullopt if it is no output.
   std::optional<int64_t> OutputOf(const BufferValue& value);
