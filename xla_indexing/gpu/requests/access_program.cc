@@ -127,28 +127,31 @@ struct ShiftDomain {
   }
 };
 
-// A program of the expressions, simplified; an empty one where there are too many variables, or where an
+// The normal forms of the expressions; none where there are too many variables, or where an
 // expression is null.
-ExprProgram CompiledSimplified(llvm::ArrayRef<mlir::AffineExpr> exprs,
-                               llvm::ArrayRef<ValueRange> variables) {
+llvm::SmallVector<mlir::AffineExpr, 4> NormalForms(llvm::ArrayRef<mlir::AffineExpr> exprs,
+                                                   llvm::ArrayRef<ValueRange> variables) {
   if (variables.size() > AccessProgram::kMaxVariables ||
       llvm::is_contained(exprs, mlir::AffineExpr())) {
-    return ExprProgram({});
+    return {};
   }
   llvm::SmallVector<Interval, 8> intervals;
   for (const auto& [lower, upper] : variables) intervals.push_back(Interval::Closed(lower, upper));
   ExprSimplifier simplifier(exprs.front().getContext(), intervals, {});
-  llvm::SmallVector<mlir::AffineExpr, 8> simplified;
-  for (const mlir::AffineExpr expr : exprs) simplified.push_back(simplifier.Simplify(expr));
-  return ExprProgram(simplified);
+  llvm::SmallVector<mlir::AffineExpr, 4> forms;
+  for (const mlir::AffineExpr expr : exprs) {
+    const mlir::AffineExpr form = simplifier.ToExpr(simplifier.Evaluate(expr));
+    forms.push_back(form ? form : expr);
+  }
+  return forms;
 }
 
 }  // namespace
 
 AccessProgram::AccessProgram(llvm::ArrayRef<mlir::AffineExpr> exprs,
                              llvm::ArrayRef<ValueRange> variables)
-    : program_(CompiledSimplified(exprs, variables)), variables_(variables) {
-  ok_ = program_.num_results() == static_cast<int>(exprs.size());
+    : exprs_(NormalForms(exprs, variables)), program_(exprs_), variables_(variables) {
+  ok_ = exprs_.size() == exprs.size();
   if (!ok_) return;
   const auto all = [](int) { return true; };
   program_.Interpret(VariablesDomain{&divisions_}, all, &sets_);

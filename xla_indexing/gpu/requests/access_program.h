@@ -61,6 +61,8 @@ class AccessProgram {
   AccessProgram(llvm::ArrayRef<mlir::AffineExpr> exprs, llvm::ArrayRef<ValueRange> variables);
 
   bool ok() const { return ok_; }
+  // The expressions in normal form; none past kMaxVariables, and where one is null.
+  llvm::ArrayRef<mlir::AffineExpr> exprs() const { return exprs_; }
   const ExprProgram& program() const { return program_; }
   llvm::ArrayRef<ExprProgram::Division> divisions() const { return divisions_; }
 
@@ -93,6 +95,7 @@ class AccessProgram {
 
  private:
   bool ok_ = true;
+  llvm::SmallVector<mlir::AffineExpr, 4> exprs_;
   ExprProgram program_;
   llvm::SmallVector<ValueRange, 8> variables_;
   VariableSet narrowed_ = 0;  // since the ranges of steps are known

@@ -158,14 +158,15 @@ void LaunchAccessBuilder::MakeExprs(const AccessedTensor& tensor) {
   may_be_fewer_ = false;
   if (tensor.indexing != nullptr) MakeReads(*tensor.indexing);
   mlir::MLIRContext* const context = mapping_.map.context();
-  address_ = Constant(0, context);
-  if (tensor.base_count > 1) address_ = Scale(VariableOf(base_), tensor.base_step);
   const ExprIndices indices{context};
   const PhysicalIndices<AffineExpr> axes = ToPhysical(
       tensor.layout.physical, absl::MakeConstSpan(elements_.data(), elements_.size()), indices);
+  llvm::SmallVector<Summand, 4> summands;
   for (const auto& [index, stride] : llvm::zip(axes, tensor.layout.strides)) {
-    address_ = Add(address_, Scale(index, stride));
+    summands.push_back({index, stride});
   }
+  if (HasBase()) summands.push_back({VariableOf(base_), tensor.base_step});
+  address_ = summands.empty() ? Constant(0, context) : LinearCombination(summands);
 }
 
 // The expressions over the digits of variables, compiled.
@@ -174,15 +175,15 @@ LaunchAccess LaunchAccessBuilder::MakeAccess(const AccessedTensor& tensor) {
   llvm::SmallVector<ValueRange, 8> variables = {{0, threads_.NumLanes() - 1}};
   llvm::SmallVector<AffineExpr, 8> dims = {mlir::getAffineDimExpr(0, context)};
   llvm::SmallVector<LaunchThreads::ExprConstraint, 8> constraints;
+  llvm::SmallVector<Summand, 4> digits;
   const auto add_digit = [&](Root* root, ValueRange values, int64_t multiple) {
     root->digits.push_back({static_cast<int>(variables.size()), multiple});
-    dims.back() =
-        Add(dims.back(), Scale(mlir::getAffineDimExpr(variables.size(), context), multiple));
+    digits.push_back({mlir::getAffineDimExpr(variables.size(), context), multiple});
     variables.push_back(values);
   };
   for (Root* root : Roots()) {
     root->digits.clear();
-    dims.push_back(Constant(0, context));
+    digits.clear();
     int64_t below = 1;
     for (const int64_t boundary : root->boundaries) {
       add_digit(root, {0, boundary / below - 1}, below);
@@ -191,6 +192,7 @@ LaunchAccess LaunchAccessBuilder::MakeAccess(const AccessedTensor& tensor) {
     // Digits may be within their bounds together only.
     const auto [lower, upper] = root->values;
     add_digit(root, {FloorDiv(lower, below), FloorDiv(upper, below)}, below);
+    dims.push_back(digits.size() == 1 ? digits.front().expr : LinearCombination(digits));
     if (lower % below != 0 || (upper + 1) % below != 0) {
       constraints.push_back({dims.back(), root->values});
     }
@@ -205,7 +207,14 @@ LaunchAccess LaunchAccessBuilder::MakeAccess(const AccessedTensor& tensor) {
   LaunchAccess access;
   access.program = AccessProgram(exprs, variables);
   const AccessProgram& program = access.program;
-  if (program.program().num_results() == 0) return access;
+  if (program.exprs().empty()) return access;
+  if (llvm::all_of(Roots(), [](const Root* root) { return root->boundaries.empty(); })) {
+    // There are no digits yet, and these are the same expressions in fewer words.
+    llvm::ArrayRef<AffineExpr> forms = program.exprs();
+    address_ = forms.front();
+    for (auto& [expr, interval] : constraints_) expr = (forms = forms.drop_front()).front();
+    for (AffineExpr& key : keys_) key = (forms = forms.drop_front()).front();
+  }
   access.inner = 1;
   const auto bit_of = [](const Root& root) { return VariableSet{1} << root.digits[0].first; };
   for (size_t i = 0; i < loops_.size(); ++i) {
@@ -214,7 +223,7 @@ LaunchAccess LaunchAccessBuilder::MakeAccess(const AccessedTensor& tensor) {
   for (size_t i = 0; i < is_one_value_.size(); ++i) {
     (is_one_value_[i] ? access.launch : access.free) |= bit_of(symbols_[num_ranges_ + i]);
   }
-  if (tensor.base_count > 1) access.launch |= bit_of(base_);
+  if (HasBase()) access.launch |= bit_of(base_);
   int expr = 0;
   access.address = program.program().StepOf(expr++);
   for (const LaunchThreads::ExprConstraint& constraint : constraints) {
@@ -236,7 +245,7 @@ llvm::SmallVector<LaunchAccessBuilder::Root*, 8> LaunchAccessBuilder::Roots() {
   llvm::SmallVector<Root*, 8> roots = {&warp_};
   for (Root& loop : loops_) roots.push_back(&loop);
   for (Root& symbol : symbols_) roots.push_back(&symbol);
-  roots.push_back(&base_);
+  if (HasBase()) roots.push_back(&base_);
   return roots;
 }
 
@@ -355,8 +364,7 @@ absl::StatusOr<LaunchAccess> LaunchAccessBuilder::Build(const AccessedTensor& te
     root->position = position++;
     root->boundaries.clear();
   }
-  if (threads_.divides_warps_of_block && threads_.warps_of_block > 1 &&
-      threads_.warps_of_block < threads_.num_warps) {
+  if (threads_.has_blocks && threads_.warps_of_block < threads_.num_warps) {
     warp_.boundaries.push_back(threads_.warps_of_block);
   }
   MakeExprs(tensor);
@@ -385,7 +393,7 @@ WarpRequest LaunchAccessBuilder::RequestAt(const RequestPoint& point) const {
   request.first_thread = warp % threads_.warps_of_block * threads_.warp_size;
   for (const Root& loop : loops_) request.loops.push_back(ValueOf(loop, point));
   for (const Root& symbol : symbols_) request.symbols.push_back(ValueOf(symbol, point));
-  if (!base_.digits.empty()) request.base = ValueOf(base_, point);
+  if (HasBase()) request.base = ValueOf(base_, point);
   return request;
 }
 

@@ -87,6 +87,8 @@ class LaunchAccessBuilder {
     llvm::SmallVector<std::pair<int, int64_t>, 4> digits;  // variable, multiple
   };
 
+  // Whether the tensor may begin at several places.
+  bool HasBase() const { return !base_.values.IsPoint(); }
   llvm::SmallVector<Root*, 8> Roots();
   mlir::AffineExpr VariableOf(const Root& root) const;
   void MakeReads(const OperandIndexing& indexing);

@@ -2,42 +2,19 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/affine/normal_form/simplifier.h"
 #include "xla_indexing/base/numbers/checked.h"
 
 namespace xla_indexing::internal {
-namespace {
 
 using ::mlir::AffineExpr;
-
-bool DividesWarpsOfBlock(const ThreadMapping& mapping, int64_t warp_size) {
-  bool divides = false;
-  for (const AffineExpr result : mapping.map.results()) {
-    result.walk([&](AffineExpr e) {
-      if (e.getKind() != mlir::AffineExprKind::FloorDiv &&
-          e.getKind() != mlir::AffineExprKind::Mod) {
-        return;
-      }
-      const auto divisor =
-          llvm::cast<mlir::AffineConstantExpr>(llvm::cast<mlir::AffineBinaryOpExpr>(e).getRHS());
-      const auto has = [&](llvm::ArrayRef<int> dims) {
-        return llvm::any_of(dims, [&](int dim) { return e.isFunctionOfDim(dim); });
-      };
-      divides |= warp_size % divisor.getValue() != 0 && has(mapping.thread_dims) &&
-                 !has(mapping.block_dims);
-    });
-  }
-  return divides;
-}
-
-}  // namespace
 
 ValueRange Clamped(const Interval& interval) {
   return {interval.has_lower() ? std::max(interval.lower(), -AccessProgram::kLimit)
@@ -52,7 +29,6 @@ LaunchThreads::LaunchThreads(const ThreadMapping& mapping, int64_t size)
       warps_of_block(CeilDiv(num_threads, size)),
       num_warps(CheckedMul(warps_of_block, mapping.NumBlocks()).value_or(0)) {
   if (num_warps == 0 || mapping.map.IsKnownEmpty()) return;
-  divides_warps_of_block = DividesWarpsOfBlock(mapping, warp_size);
   MakeExprs(mapping);
 }
 
@@ -62,9 +38,11 @@ void LaunchThreads::MakeExprs(const ThreadMapping& mapping) {
   const AffineExpr warp = mlir::getAffineDimExpr(1, context);
   AffineExpr thread = lane;
   AffineExpr block = warp;
+  // The block is a variable of its own until the end: it cancels where the threads of the launch are
+  // counted, as in thread + 128 * block = lane + 32 * warp.
   if (warps_of_block > 1) {
-    thread = Add(lane, Scale(Mod(warp, warps_of_block), warp_size));
-    block = FloorDiv(warp, warps_of_block);
+    block = mlir::getAffineSymbolExpr(0, context);
+    thread = LinearCombination({{lane}, {warp, warp_size}, {block, -warps_of_block * warp_size}});
     if (num_threads % warp_size != 0) constraints.push_back({thread, {0, num_threads - 1}});
   }
   llvm::SmallVector<AffineExpr, 4> dims(mapping.map.num_dims());
@@ -95,13 +73,16 @@ void LaunchThreads::MakeExprs(const ThreadMapping& mapping) {
   for (const Constraint& constraint : mapping.map.constraints()) {
     constraints.push_back({Substitute(constraint.expr, dims, loops), Clamped(constraint.interval)});
   }
-  ExprSimplifier simplifier(context, intervals, {});
-  for (AffineExpr& element : elements) {
-    if (element) element = simplifier.Simplify(element);
-  }
-  for (auto& [expr, interval] : constraints) {
-    if (expr) expr = simplifier.Simplify(expr);
-  }
+  std::optional<ExprSimplifier> simplifier;
+  const auto write_block = [&](AffineExpr& expr) {
+    if (!expr || !expr.isFunctionOfSymbol(0)) return;
+    has_blocks = true;
+    if (!simplifier) simplifier.emplace(context, intervals, llvm::ArrayRef<Interval>());
+    expr = Substitute(expr, {}, {FloorDiv(warp, warps_of_block)});
+    if (expr) expr = simplifier->Simplify(expr);
+  };
+  for (AffineExpr& element : elements) write_block(element);
+  for (auto& [expr, interval] : constraints) write_block(expr);
 }
 
 }  // namespace xla_indexing::internal

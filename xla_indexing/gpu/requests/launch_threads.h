@@ -37,9 +37,9 @@ struct LaunchThreads {
   int64_t num_threads;  // of a block
   int64_t warps_of_block;
   int64_t num_warps = 0;  // of the launch; 0 also where they are not counted in int64
-  // Whether the mapping divides the thread of a block, alone, into parts that are no parts of a
-  // warp: then it goes by blocks, and their warps are a digit of the warps.
-  bool divides_warps_of_block = false;
+  // Whether the block, warp floordiv warps_of_block, is in the members below: the mapping does more
+  // than to count the threads of the launch.
+  bool has_blocks = false;
   // The members below have values only for launches that have threads.
   llvm::SmallVector<mlir::AffineExpr, 4> elements;
   llvm::SmallVector<ExprConstraint, 4> constraints;
