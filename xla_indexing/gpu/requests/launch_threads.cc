@@ -42,7 +42,8 @@ void LaunchThreads::MakeExprs(const ThreadMapping& mapping) {
   // counted, as in thread + 128 * block = lane + 32 * warp.
   if (warps_of_block > 1) {
     block = mlir::getAffineSymbolExpr(0, context);
-    thread = LinearCombination({{lane}, {warp, warp_size}, {block, -warps_of_block * warp_size}});
+    const AffineExpr thread_of_launch = LinearCombination({{lane}, {warp, warp_size}});
+    thread = Sub(thread_of_launch, Scale(Scale(block, warps_of_block), warp_size));
     if (num_threads % warp_size != 0) constraints.push_back({thread, {0, num_threads - 1}});
   }
   llvm::SmallVector<AffineExpr, 4> dims(mapping.map.num_dims());
