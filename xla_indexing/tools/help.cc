@@ -42,7 +42,8 @@ What is said of it
   --dependence           what can change a value, instead of what is read: of a select whose predicate
                          is decided by indices and constants, only the value that it takes
   --assume_finite        likewise where all numbers that are not constants are finite and below 1e9 in
-                         size: 0 * x is 0, exp(-inf) is 0, and -1e30 counts as -inf
+                         size, and none is rounded to 0: 0 * x is 0, exp(-inf) is 0, and -1e30
+                         counts as -inf
   --simplify=auto        single operations in the form of their definition, with the runtime values
                          that the module fixes filled in; fusions and computations simplified
                          (default)

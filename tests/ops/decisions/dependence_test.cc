@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -174,6 +177,133 @@ TEST_F(DependenceTest, WhatIsAddedToAnInfiniteNumberDoesNotMatter) {
   ROOT r = f32[4,6] add(bias, x))");
   EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues),
             Where(4, 6, [](int64_t, int64_t) { return true; }));
+}
+
+struct FloatFunction {
+  std::string text;  // of `c`, an f32[4,6]
+  double (*value)(double);
+};
+
+// Functions of what a constant has along columns; `two` is a constant of the module.
+std::vector<FloatFunction> FunctionsOfFactors() {
+  return {
+      {"sine(c)", [](double c) { return std::sin(c); }},
+      {"sinh(c)", [](double c) { return std::sinh(c); }},
+      {"tan(c)", [](double c) { return std::tan(c); }},
+      {"tanh(c)", [](double c) { return std::tanh(c); }},
+      {"erf(c)", [](double c) { return std::erf(c); }},
+      {"sqrt(c)", [](double c) { return std::sqrt(c); }},
+      {"cbrt(c)", [](double c) { return std::cbrt(c); }},
+      {"exponential-minus-one(c)", [](double c) { return std::expm1(c); }},
+      {"log-plus-one(c)", [](double c) { return std::log1p(c); }},
+      {"negate(c)", [](double c) { return -c; }},
+      {"abs(c)", [](double c) { return std::abs(c); }},
+      {"divide(c, two)", [](double c) { return c / 2; }},
+      {"cosine(c)", [](double c) { return std::cos(c); }},
+      {"cosh(c)", [](double c) { return std::cosh(c); }},
+      {"rsqrt(add(c, two))", [](double c) { return 1 / std::sqrt(c + 2); }},
+      {"exponential(c)", [](double c) { return std::exp(c); }},
+      {"power(two, c)", [](double c) { return std::pow(2, c); }},
+      {"divide(two, power(two, c))", [](double c) { return 2 / std::pow(2, c); }},
+  };
+}
+
+// Instructions for a function of functions, `name` the outermost.
+std::string WrittenOut(const std::string& name, const std::string& text) {
+  const size_t open = text.find('(');
+  if (open == std::string::npos) return "";
+  std::vector<std::string> operands;
+  std::string instructions;
+  int depth = 0;
+  std::string operand;
+  for (const char c : text.substr(open + 1)) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (depth < 0 || (depth == 0 && c == ',')) {
+      if (absl::StrContains(operand, "(")) {
+        const std::string inner = absl::StrCat(name, "_", operands.size());
+        instructions += WrittenOut(inner, operand);
+        operand = inner;
+      }
+      operands.push_back(std::string(absl::StripAsciiWhitespace(operand)));
+      operand.clear();
+      if (depth < 0) break;
+    } else {
+      operand += c;
+    }
+  }
+  return absl::StrCat(instructions, "  ", name, " = f32[4,6] ", text.substr(0, open), "(",
+                      absl::StrJoin(operands, ", "), ")\n");
+}
+
+constexpr double kColumns[] = {0, 0.5, 3, 0, 1, 8.5};
+constexpr char kFactorConstants[] = R"(
+  column = f32[6] constant({0, 0.5, 3, 0, 1, 8.5})
+  c_of_column = f32[4,6] broadcast(column), dimensions={1}
+  row = f32[4] iota(), iota_dimension=0
+  c_of_row = f32[4,6] broadcast(row), dimensions={0}
+  scalar = f32[] constant(2)
+  two = f32[4,6] broadcast(scalar), dimensions={}
+)";
+
+// The factor of an element in row i and column k is f(columns[k]) * g(i), moved by a reverse along
+// columns.
+TEST_F(DependenceTest, OnlyZerosAmongTheFactorsDecide) {
+  for (const FloatFunction& f : FunctionsOfFactors()) {
+    for (const FloatFunction& g : FunctionsOfFactors()) {
+      const std::string text = Entry(absl::StrCat(
+          kFactorConstants,
+          WrittenOut("f", absl::StrReplaceAll(
+                              f.text, {{"(c", "(c_of_column"}, {", c)", ", c_of_column)"}})),
+          WrittenOut("g",
+                     absl::StrReplaceAll(g.text, {{"(c", "(c_of_row"}, {", c)", ", c_of_row)"}})),
+          R"(
+  product = f32[4,6] multiply(f, g)
+  moved = f32[4,6] reverse(product), dimensions={1}
+  tangent = f32[4,6] tanh(moved)
+  ROOT r = f32[4,6] multiply(tangent, x))"));
+      EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues),
+                Where(4, 6,
+                      [&](int64_t i, int64_t k) {
+                        return f.value(kColumns[5 - k]) != 0 &&
+                               g.value(static_cast<double>(i)) != 0;
+                      }))
+          << text;
+    }
+  }
+}
+
+TEST_F(DependenceTest, WhatIsMadeOfInfiniteConstantsIsNoFiniteFactor) {
+  for (const char* factor :
+       {"divide(c_of_row, large)", "rsqrt(large)", "power(two, minus)", "exponential(minus)"}) {
+    const std::string text = Entry(absl::StrCat(kFactorConstants, R"(
+  infinite = f32[] constant(inf)
+  large = f32[4,6] broadcast(infinite), dimensions={}
+  minus = f32[4,6] negate(large)
+)",
+                                                WrittenOut("factor", factor), R"(
+  ROOT r = f32[4,6] multiply(factor, x))"));
+    const auto module = ParseAndVerifyModule(text);
+    ASSERT_TRUE(module.ok()) << module.status();
+    FusionOptions options;
+    options.indexing.dependence = Dependence::kFiniteValues;
+    HloIndexer indexer(&context_, options);
+    const auto entries = indexer.Index(*(*module)->entry_computation(), Direction::kOutputToInput);
+    ASSERT_TRUE(entries.ok()) << entries.status();
+    // It may be left open, and is not said to matter.
+    for (const IndexingEntry& entry : **entries) {
+      EXPECT_FALSE(entry.indexing.label().IsExact()) << text;
+    }
+  }
+}
+
+TEST_F(DependenceTest, FactorsThatDataIsPartOfAreZeroWhereTheModuleSaysSo) {
+  const std::string text = Entry(absl::StrCat(Triangle("f32"), R"(
+  y = f32[4,6] parameter(1)
+  part = f32[4,6] multiply(mask, y)
+  angle = f32[4,6] sine(part)
+  quotient = f32[4,6] divide(angle, y)
+  ROOT r = f32[4,6] multiply(quotient, x))"));
+  EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues), Where(4, 6, IsInTriangle));
 }
 
 TEST_F(DependenceTest, FactorsOfAnExponentialOfMinusInfinityDoNotMatter) {

@@ -41,6 +41,9 @@ class PartialValues final : public KnownArrays {
   bool MayBeKnown(const HloInstruction& instruction, bool is_called) const override {
     return origins().MayBeFixed(instruction, is_called);
   }
+  bool MayBeMadeOfInfinite(const HloInstruction& instruction) const override {
+    return origins().MayBeMadeOfInfinite(instruction);
+  }
   std::optional<LeafSource> PassedByOnlyCaller(const HloInstruction& parameter,
                                                int64_t leaf) const override {
     return origins().PassedFor(parameter, leaf);

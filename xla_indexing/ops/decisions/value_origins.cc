@@ -1,6 +1,7 @@
 #include "xla_indexing/ops/decisions/value_origins.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -28,21 +29,24 @@ constexpr size_t kMaxCallers = 64;
 struct DecisiveElements {
   bool zero = false;
   bool infinite = false;
+  bool large = false;  // or an integer of that size
 };
 
 // Whether a literal may have elements that decide the result of an operation whatever else it is applied
 // to: 0, integers with all bits set or the greatest and least of their type, large floats.
 DecisiveElements FindDecisive(const Literal& literal) {
   const Shape& shape = literal.shape();
-  if (!shape.IsArray() || literal.IsElided()) return {};
+  if (!shape.IsArray() || literal.IsElided()) return {.large = true};
   const ElementType type = shape.element_type();
   const bool is_float = HoldsFloats(type);
-  if (!is_float && !HoldsIntegers(type) && !IsComplex(type)) return {};
+  if (!is_float && !HoldsIntegers(type) && !IsComplex(type)) return {.large = true};
   const int64_t count =
       literal.IsSplat() ? std::min<int64_t>(literal.ElementCount(), 1) : literal.ElementCount();
-  if (IsPred(type) || count > kMaxElementsToLookAt) return {true, is_float};
+  if (IsPred(type)) return {.zero = true};
+  if (count > kMaxElementsToLookAt) return {true, is_float, true};
   const Interval values = ValuesOfElementType(type);
   DecisiveElements found;
+  found.large = IsComplex(type);
   for (int64_t i = 0; i < count; ++i) {
     if (IsComplex(type)) {
       found.zero = found.zero || (literal.BitsAt(i, 0) == 0 && literal.BitsAt(i, 1) == 0);
@@ -53,11 +57,13 @@ DecisiveElements FindDecisive(const Literal& literal) {
       found.zero = found.zero || !value || *value == 0 || *value == -1 ||
                    (values.has_upper() && *value == values.upper()) ||
                    (values.has_lower() && *value == values.lower());
+      found.large = found.large || !value || std::abs(static_cast<double>(*value)) >= kInfinite;
       continue;
     }
     const llvm::APFloat value = FloatAt(literal, i);
     found.zero = found.zero || value.isZero();
     found.infinite = found.infinite || IsInfinite(value);
+    found.large = found.infinite;
   }
   return found;
 }
@@ -126,8 +132,8 @@ struct ValueOrigins::OfOperands {
   }
 
   static Origins Union(const Origins& a, const Origins& b) {
-    return {a.fixed || b.fixed, a.zero || b.zero,   a.infinite || b.infinite,
-            a.data || b.data,   a.given || b.given, a.scalar || b.scalar};
+    return {a.fixed || b.fixed, a.zero || b.zero,     a.infinite || b.infinite, a.data || b.data,
+            a.given || b.given, a.scalar || b.scalar, a.large || b.large};
   }
   const Origins& Of(int64_t i) const {
     return before[static_cast<size_t>(instruction.operand(i)->index_in_computation())];
@@ -205,6 +211,22 @@ ValueOrigins::Origins ValueOrigins::Find(const HloInstruction& instruction,
   return IsElementwise(opcode) ? FindOfElementwise(operands, is_float) : operands.all;
 }
 
+bool ValueOrigins::FindLarge(const HloInstruction& instruction,
+                             const std::vector<Origins>& before) {
+  const HloOpcode opcode = instruction.opcode();
+  if (opcode == HloOpcode::kParameter) {
+    return !instruction.parent()->is_entry() || ArgumentFor(instruction) != nullptr;
+  }
+  if (opcode == HloOpcode::kConstant) {
+    return instruction.literal() == nullptr || FindDecisive(*instruction.literal()).large;
+  }
+  if (OfOperands(instruction, before).all.large) return true;
+  return absl::c_any_of(instruction.called_computations(), [&](const HloComputation* called) {
+    return called == nullptr || called->root_instruction() == nullptr ||
+           Of(*called->root_instruction()).large;
+  });
+}
+
 bool ValueOrigins::HasFixedKey(const OfOperands& sort) {
   const HloComputation* comparator = sort.instruction.to_apply();
   return comparator == nullptr ||
@@ -259,11 +281,16 @@ ValueOrigins::Origins ValueOrigins::FindOfElementwise(const OfOperands& operands
     const bool are_both = operands.Of(1).fixed && operands.Of(2).fixed;
     return known(are_both || (operands.Of(0).fixed && chosen.fixed), chosen.zero, chosen.infinite);
   }
-  // exp(-infinity) is 0; other results are not known.
   const bool is_finite = dependence_ == Dependence::kFiniteValues;
-  if (opcode == HloOpcode::kExponential) return known(is_finite && all.infinite, true, false);
-  // What is computed of known values may be anything.
-  if (operands.all_fixed) return known(true, true, true);
+  const bool is_exponential = opcode == HloOpcode::kExponential;
+  if (operands.all_fixed) {
+    // What is computed of known values may be anything; but these are nowhere 0, and exp(x) only where x is
+    // -infinity.
+    const bool is_nowhere_zero = opcode == HloOpcode::kCosine || opcode == HloOpcode::kCosh ||
+                                 (is_exponential && !all.infinite);
+    return known(true, !is_nowhere_zero, true);
+  }
+  if (is_exponential) return known(is_finite && all.infinite, true, false);
   // What is sure of the result with one operand (ops/values/cases/sure_values.h).
   if (is_float && !is_finite) return known(false, false, false);
   switch (opcode) {
@@ -404,9 +431,10 @@ ValueOrigins::Origins ValueOrigins::Of(const HloInstruction& instruction) {
       for (const HloInstruction* each : next.instructions()) {
         Origins& own = origins[static_cast<size_t>(each->index_in_computation())];
         own = Find(*each, origins);
+        own.large = FindLarge(*each, origins);
         // One number for all elements, which cases may be distinguished by.
         if (each->shape().IsScalar() && HoldsIntegers(each->shape().element_type())) {
-          own = {true, true, false, false, false, own.data || own.given || own.scalar};
+          own = {true, true, false, false, false, own.data || own.given || own.scalar, own.large};
         }
       }
       known_.emplace(&next, std::move(origins));

@@ -92,6 +92,9 @@ class ValueOrigins {
     return indices == nullptr ? nullptr : ReplacedByScatter(scatter, *indices, context, &steps);
   }
 
+  // Whether some elements may be made of numbers that the module gives and that count as infinite.
+  bool MayBeMadeOfInfinite(const HloInstruction& instruction) { return Of(instruction).large; }
+
   // Whether values may decide that elements of operands do not matter, so that the maps of this
   // instruction depend on more than its shape.
   bool MayDecideReads(const HloInstruction& instruction);
@@ -107,6 +110,7 @@ class ValueOrigins {
     bool data = false;
     bool given = false;
     bool scalar = false;  // numbers that are made of an integer, a scalar that is not known
+    bool large = false;   // made of a number that counts as infinite
   };
 
   Origins Of(const HloInstruction& instruction);
@@ -114,6 +118,7 @@ class ValueOrigins {
   struct OfOperands;
   Origins Find(const HloInstruction& instruction, const std::vector<Origins>& before);
   Origins FindOfCall(const OfOperands& operands);
+  bool FindLarge(const HloInstruction& instruction, const std::vector<Origins>& before);
   // Whether some elements may be known of an operand that a sort compares by.
   static bool HasFixedKey(const OfOperands& sort);
   Origins FindOfElementwise(const OfOperands& operands, bool is_float) const;

@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/expr/build.h"
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/element_type.h"
@@ -20,6 +21,7 @@
 #include "xla_indexing/ops/values/cases/sure_values.h"
 #include "xla_indexing/ops/values/cases/value_cases.h"
 #include "xla_indexing/ops/values/element_value.h"
+#include "xla_indexing/ops/values/leaf_routes.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -134,8 +136,97 @@ ValueCases ElementEvaluator::SplitCases(HloOpcode opcode, const Element& operand
 
 ValueCases ElementEvaluator::EvaluateFactor(const RuntimeVarIndexing& factor,
                                             const Constraints& when) {
-  const Element element = ElementOf(factor);
+  Element element = ElementOf(factor);
+  element.is_factor = true;
   return SplitCases(HloOpcode::kMultiply, element, EvaluateWhere(element, when));
+}
+
+bool ElementEvaluator::IsFinite(const Element& element, const Constraints& when) {
+  const PlacedValue source =
+      Followed({{element.instruction, element.leaf}, {element.path.begin(), element.path.end()}});
+  if (!environment_.MayBeMadeOfInfinite(*source.source.instruction)) return true;
+  return llvm::all_of(EvaluateWhere(element, when), [&](const ValueCase& number) {
+    return number.floats != nullptr && llvm::none_of(number.floats->values, IsInfinite);
+  });
+}
+
+// Of finite numbers, where what is not 0 is not rounded to 0:
+//
+//   sine, sinh, tan, tanh, erf, sqrt, cbrt, exponential-minus-one, log-plus-one,
+//   negate, abs                    0 exactly where the operand is
+//   divide                         0 exactly where the dividend is
+//   multiply                       0 exactly where one of the factors is
+//   cosine, cosh, rsqrt, exponential, power of what is nowhere 0     nowhere 0
+std::optional<ValueCases> ElementEvaluator::FollowFactor(const Element& element,
+                                                         const Constraints& when) {
+  const HloInstruction& instruction = *element.instruction;
+  if (environment_.dependence() != Dependence::kFiniteValues || !HoldsFloats(element.type())) {
+    return std::nullopt;
+  }
+  const auto operand = [&](int64_t i, bool is_factor) {
+    Element source = element.Of(instruction.operand(i), 0, element.index);
+    if (instruction.operand(i)->shape().IsScalar()) source.index.clear();
+    source.is_factor = is_factor;
+    return source;
+  };
+  const auto split = [&](int64_t i, const Constraints& where) {
+    const Element factor = operand(i, /*is_factor=*/true);
+    return SplitCases(HloOpcode::kMultiply, factor, EvaluateWhere(factor, where));
+  };
+  const auto is_finite = [&](int64_t i) { return IsFinite(operand(i, /*is_factor=*/false), when); };
+  const auto is_known = [&](const ValueCase& value) {
+    return value.floats != nullptr && !HasUnknown(value.value);
+  };
+  if (operand(0, /*is_factor=*/true).type() != element.type()) return std::nullopt;
+  switch (instruction.opcode()) {
+    case HloOpcode::kSine:
+    case HloOpcode::kSinh:
+    case HloOpcode::kTan:
+    case HloOpcode::kTanh:
+    case HloOpcode::kErf:
+    case HloOpcode::kSqrt:
+    case HloOpcode::kCbrt:
+    case HloOpcode::kExponentialMinusOne:
+    case HloOpcode::kLogPlusOne:
+    case HloOpcode::kNegate:
+    case HloOpcode::kAbs:
+      return EvaluateWhere(operand(0, /*is_factor=*/true), when);
+    case HloOpcode::kDivide:
+      if (!is_finite(1)) return std::nullopt;
+      return EvaluateWhere(operand(0, /*is_factor=*/true), when);
+    case HloOpcode::kMultiply: {
+      ValueCases cases;
+      for (const ValueCase& a : split(0, when)) {
+        if (IsZero(a)) {
+          cases.push_back(a);
+          continue;
+        }
+        for (ValueCase& b : split(1, a.when)) {
+          const bool is_open = !is_known(a) && !IsZero(b);
+          cases.push_back(is_open ? ValueCase{std::move(b.when), a.value, a.floats} : std::move(b));
+        }
+        if (cases.size() > kMaxValueCases) return std::nullopt;
+      }
+      return cases;
+    }
+    case HloOpcode::kCosine:
+    case HloOpcode::kCosh:
+      break;
+    case HloOpcode::kRsqrt:
+    case HloOpcode::kExponential:
+      if (!is_finite(0)) return std::nullopt;
+      break;
+    case HloOpcode::kPower:
+      if (!is_finite(0) || !is_finite(1) ||
+          !llvm::all_of(split(0, when),
+                        [&](const ValueCase& base) { return is_known(base) && !IsZero(base); })) {
+        return std::nullopt;
+      }
+      break;
+    default:
+      return std::nullopt;
+  }
+  return FloatOfInteger(Constant(1, context()), element.type(), when, variables_);
 }
 
 bool ElementEvaluator::MayMeetBounds(const Element& element, llvm::ArrayRef<ValueCase> values,

@@ -145,7 +145,8 @@ ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constra
     return Unknown(element, when);
   }
   if (!when.empty()) return EvaluateAnew(element, when);
-  const RuntimeVarIndexing key = BindingOf(element);
+  RuntimeVarIndexing key = BindingOf(element);
+  if (element.is_factor) key.value = ValueFunction::IsNotZero();
   if (const auto known = values_.find(key); known != values_.end()) {
     missed_.Add(known->second.second);
     return known->second.first;
@@ -281,8 +282,11 @@ std::optional<ValueCases> ElementEvaluator::Follow(const Element& element, const
   if (MovesElements(opcode)) return FollowMovement(element, when);
   if (opcode == HloOpcode::kSelect) return FollowSelect(element, when, range);
   if (opcode == HloOpcode::kReduce) return FollowReduce(element, when);
-  if (IsElementwise(opcode)) return FollowArithmetic(element, when, range);
-  return std::nullopt;
+  if (!IsElementwise(opcode)) return std::nullopt;
+  if (element.is_factor) {
+    if (auto factor = FollowFactor(element, when)) return factor;
+  }
+  return FollowArithmetic(element, when, range);
 }
 
 std::optional<ValueCases> ElementEvaluator::EvaluateWithout(const HloInstruction& instruction,
@@ -382,6 +386,7 @@ std::optional<ValueCases> ElementEvaluator::FollowMovement(const Element& elemen
       const IndexingMap& map = indexing.map();
       const HloInstruction* operand = element.instruction->operand(entry.operand);
       Element source = element.Of(operand, entry.operand_leaf, {});
+      source.is_factor = element.is_factor;
       if (!indexing.IsExact() || map.num_symbols() > 0 || source.type() != element.type()) {
         return std::nullopt;
       }
@@ -454,8 +459,8 @@ std::optional<ValueCases> ElementEvaluator::FollowOnlyCaller(const Element& elem
         unknown.call_path.empty() ? *unknown.instruction : *unknown.call_path.front();
     return source.parent() == caller;
   };
-  ValueCases cases =
-      EvaluateWhere({passed->instruction, passed->leaf, element.index, {}, {}}, when);
+  ValueCases cases = EvaluateWhere(
+      {passed->instruction, passed->leaf, element.index, {}, {}, element.is_factor}, when);
   // The caller's own elements have no name here. What it says of scalars it knows, and may be asked for.
   for (const ValueCase& each : cases) {
     if (llvm::any_of(each.when, [&](const Constraint& constraint) {
@@ -602,8 +607,9 @@ std::optional<ValueCases> ElementEvaluator::FollowDynamicSlice(const Element& el
   }
   ValueCases cases;
   for (const Partial& partial : partials) {
-    llvm::append_range(cases,
-                       EvaluateWhere(element.Of(slice.operand(0), 0, partial.index), partial.when));
+    Element source = element.Of(slice.operand(0), 0, partial.index);
+    source.is_factor = element.is_factor;
+    llvm::append_range(cases, EvaluateWhere(source, partial.when));
   }
   if (!is_at_unknown) return cases;
   // An element at such a place has no name but that of the slice.
@@ -628,6 +634,7 @@ std::optional<ValueCases> ElementEvaluator::FollowSelect(const Element& element,
     const HloInstruction* operand = element.instruction->operand(i);
     Element source = element.Of(operand, 0, element.index);
     if (operand->shape().IsScalar()) source.index.clear();
+    source.is_factor = element.is_factor && i > 0;
     return source;
   };
   if (!element.instruction->shape().IsArray()) return std::nullopt;

@@ -73,6 +73,8 @@ class ValueEnvironment {
   virtual bool MayBeKnown(const HloInstruction& /*instruction*/, bool /*is_called*/) const {
     return true;
   }
+  // Whether elements may be made of numbers that count as infinite; others are finite.
+  virtual bool MayBeMadeOfInfinite(const HloInstruction& /*instruction*/) const { return true; }
   virtual std::optional<LeafSource> PassedByOnlyCaller(const HloInstruction& /*parameter*/,
                                                        int64_t /*leaf*/) const {
     return std::nullopt;
@@ -205,6 +207,7 @@ class ElementEvaluator {
     llvm::SmallVector<mlir::AffineExpr, 4> index;
     CallPath path;
     llvm::SmallVector<mlir::AffineExpr, 1> iterations;  // of loops on the path, the outermost first
+    bool is_factor = false;                             // All that is asked is whether it is 0.
 
     ElementType type() const { return instruction->shape().Leaf(leaf).element_type(); }
     // Whether it is a scalar, or the only integer of an array.
@@ -213,7 +216,7 @@ class ElementEvaluator {
              (IsIntegral(type()) && absl::c_all_of(instruction->shape().Leaf(leaf).dimensions(),
                                                    [](int64_t size) { return size == 1; }));
     }
-    // An element of another instruction of the same computation, reached in the same way.
+    // An element of another instruction of the same computation, reached in the same way; no factor.
     Element Of(const HloInstruction* other, int64_t of_leaf,
                llvm::ArrayRef<mlir::AffineExpr> at) const {
       return {other, of_leaf, {at.begin(), at.end()}, path, iterations};
@@ -285,6 +288,11 @@ class ElementEvaluator {
   std::optional<ValueCases> FollowReduce(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowArithmetic(const Element& element, const Constraints& when,
                                              Interval* range, int64_t without = -1);
+  // A factor by the operands that decide whether it is 0: what is not 0 stands for all that is not. Nullopt
+  // where its value has to be found.
+  std::optional<ValueCases> FollowFactor(const Element& element, const Constraints& when);
+  // Whether an element is finite, as is assumed of all that is not made of infinite constants.
+  bool IsFinite(const Element& element, const Constraints& when);
   // The values that all operands of an elementwise operation have together.
   struct OperandValues {
     Constraints when;

@@ -36,8 +36,9 @@ enum class Dependence : uint8_t {
   // false by `and`, and the like.
   // In a computation that is called, parameters have the values that its callers pass, if these pass the same.
   kValues,
-  // Likewise where all numbers that a program is given and computes are finite, and less than 1e9 in
-  // size: 0 times x is 0, exp(-infinity) is 0, and constants of 1e9 and more are infinite.
+  // Likewise where all numbers that a program is given and computes are finite, less than 1e9 in size,
+  // and not rounded to 0: 0 times x is 0, exp(-infinity) is 0, and constants of 1e9 and more are
+  // infinite.
   kFiniteValues,
 };
 
