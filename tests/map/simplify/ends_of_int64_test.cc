@@ -32,6 +32,7 @@
 #include "xla_indexing/map/sets/decide.h"
 #include "xla_indexing/map/sets/inverse.h"
 #include "xla_indexing/map/simplify/existential.h"
+#include "xla_indexing/map/simplify/window_sums.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -428,7 +429,7 @@ TEST_F(EndsOfInt64Test, RangeVariablesThatGoLeaveTheSameRelation) {
   ForEachMap(4000000, 20000, [](const IndexingMap& map, const WideMap& wide) {
     if (map.num_ranges() == 0 || !wide.all) return;
     for (bool (*eliminate)(IndexingMap*) :
-         {&EliminateRangeVariables, &RescaleRangeVariables, &JoinRangeVariables}) {
+         {&EliminateRangeVariables, &RescaleRangeVariables, &JoinWindows}) {
       IndexingMap other = map;
       other.Simplify({.keep_variables = true});
       if (other.IsKnownEmpty() || !eliminate(&other)) continue;

@@ -46,6 +46,15 @@ TEST_F(WindowSumsTest, WindowsOneAfterAnotherAreOneWindow) {
             "(d0)[s0] -> (d0 * 4 - s0), domain: d0 in [0, 9], s0 in [-3, 0]");
 }
 
+TEST_F(WindowSumsTest, DigitsOfOneNumberAreThatNumber) {
+  EXPECT_EQ(Simplified("(d0)[s0, s1] -> (d0, s0 * 4 + s1), domain: d0 in [0, 9], s0 in [0, 7], "
+                       "s1 in [0, 3]"),
+            "(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 31]");
+  EXPECT_EQ(Simplified("()[s0, s1, s2] -> (s1 + s2 * 5 + s0 * 10), domain: s0 in [0, 2], "
+                       "s1 in [0, 4], s2 in [0, 1]"),
+            "()[s0] -> (s0), domain: s0 in [0, 29]");
+}
+
 // Where d0 + s0 is in bounds for some s0 follows from where the sum is.
 TEST_F(WindowSumsTest, WhatIsPaddedOnTheWayIsEliminated) {
   EXPECT_EQ(Simplified("(d0)[s0, s1] -> (d0 + s0 + s1 - 2), domain: d0 in [0, 31], s0 in [0, 2], "

@@ -8,7 +8,6 @@
 
 #include "absl/status/statusor.h"
 #include "llvm/ADT/BitVector.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallVector.h"
@@ -211,89 +210,6 @@ bool RescaleRangeVariables(IndexingMap* map) {
   }
   if (!changed) return false;
   return ReplaceRanges(replacements, std::move(ranges), map);
-}
-
-namespace {
-
-// The sums that an expression is made of, its own and those of dividends, each once.
-void CollectSums(AffineExpr expr, llvm::DenseSet<AffineExpr>* seen,
-                 llvm::SmallVectorImpl<LinearSum>* sums) {
-  llvm::SmallVector<AffineExpr, 8> pending = {expr};
-  while (!pending.empty()) {
-    const AffineExpr next = pending.pop_back_val();
-    if (!seen->insert(next).second) continue;
-    LinearSum sum = LinearSum::FromExpr(next);
-    for (const Term& term : sum.terms()) {
-      if (auto division = llvm::dyn_cast<AffineBinaryOpExpr>(term.atom)) {
-        pending.push_back(division.getLHS());
-      }
-    }
-    sums->push_back(std::move(sum));
-  }
-}
-
-// Whether two range variables may be digits of one number. A variable that is a result by itself is
-// none: its neighbour is not in that sum.
-bool MayJoin(const IndexingMap& map) {
-  llvm::SmallBitVector alone(map.num_ranges());
-  for (const AffineExpr result : map.results()) {
-    const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(result);
-    if (symbol && static_cast<int>(symbol.getPosition()) < map.num_ranges()) {
-      alone.set(symbol.getPosition());
-    }
-  }
-  return alone.count() + 2 <= alone.size();
-}
-
-}  // namespace
-
-bool JoinRangeVariables(IndexingMap* map) {
-  if (IsOff(Engine::kExistentialRanges)) return false;
-  if (!MayJoin(*map) || map->IsKnownEmpty()) return false;
-  mlir::MLIRContext* context = map->context();
-  llvm::DenseSet<AffineExpr> seen;
-  llvm::SmallVector<LinearSum, 8> sums;
-  for (const AffineExpr result : map->results()) CollectSums(result, &seen, &sums);
-  for (const Constraint& constraint : map->constraints()) {
-    CollectSums(constraint.expr, &seen, &sums);
-  }
-  Variables ranges(map->ranges());
-  // Coefficients of a pair in all sums; both occur, and low is the digit below high.
-  const auto is_number = [&](int high, int low) {
-    const std::optional<int64_t> size = ranges[low].bounds.Size();
-    if (!size || *size < 2 || !ranges[high].bounds.IsFinite()) return false;
-    const AffineExpr high_symbol = mlir::getAffineSymbolExpr(high, context);
-    const AffineExpr low_symbol = mlir::getAffineSymbolExpr(low, context);
-    bool used = false;
-    for (const LinearSum& sum : sums) {
-      if (!sum.valid()) return false;
-      const int64_t of_low = sum.CoefficientOf(low_symbol);
-      if (CheckedMul(of_low, *size) != sum.CoefficientOf(high_symbol)) return false;
-      used = used || of_low != 0;
-    }
-    return used;
-  };
-  llvm::SmallVector<AffineExpr, 4> replacements(map->num_symbols());
-  bool changed = false;
-  for (int high = 0; high < map->num_ranges(); ++high) {
-    for (int low = 0; low < map->num_ranges(); ++low) {
-      // One pair for each variable at a time: the coefficients are those before.
-      if (high == low || replacements[high] || replacements[low] || !is_number(high, low)) continue;
-      const int64_t size = *ranges[low].bounds.Size();
-      const Interval joined = ranges[high].bounds.Mul(size).Add(ranges[low].bounds);
-      const std::optional<int64_t> count = ranges[high].bounds.Size();
-      if (!count || joined.Size() != CheckedMul(*count, size)) continue;
-      replacements[high] = Constant(0, context);
-      replacements[low] = mlir::getAffineSymbolExpr(low, context);
-      ranges[low].bounds = joined;
-      changed = true;
-    }
-  }
-  if (!changed) return false;
-  if (!ReplaceRanges(replacements, std::move(ranges), map)) return false;
-  // Three variables may be one number.
-  JoinRangeVariables(map);
-  return true;
 }
 
 }  // namespace xla_indexing::internal

@@ -23,14 +23,6 @@
 // Example: (d0)[s0] -> (s0 floordiv 2), domain: d0 in [0, 9], s0 in [1, 7],
 //                                               (s0 - 1) mod 2 in [0, 0]
 // becomes  (d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3].
-//
-// Two range variables that always occur together as the digits of one number become that number:
-//
-//   n*s + t wherever s or t is,     t' in [n*first(s) + l, n*last(s) + l + n - 1]
-//   t in [l, l + n - 1]
-//
-// Example: (d0)[s0, s1] -> (s0 * 4 + s1), domain: d0 in [0, 9], s0 in [0, 7], s1 in [0, 3]
-// becomes  (d0)[s0, s1] -> (s1), domain: d0 in [0, 9], s0 in [0, 7], s1 in [0, 31].
 
 #ifndef XLA_INDEXING_MAP_SIMPLIFY_EXISTENTIAL_H_
 #define XLA_INDEXING_MAP_SIMPLIFY_EXISTENTIAL_H_
@@ -48,10 +40,6 @@ bool EliminateRangeVariables(IndexingMap* map);
 // relation stays equal. Returns whether anything changed; expressions that changed are not
 // simplified. The constraints must be in normal form.
 bool RescaleRangeVariables(IndexingMap* map);
-
-// Replaces pairs of range variables that always occur together by one of the two; the other keeps
-// its position, unused. The relation stays equal. Returns whether anything changed.
-bool JoinRangeVariables(IndexingMap* map);
 
 }  // namespace xla_indexing::internal
 

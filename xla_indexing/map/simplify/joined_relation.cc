@@ -18,7 +18,6 @@
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/map/expr/replace_variables.h"
 #include "xla_indexing/map/simplify/determined_ranges.h"
-#include "xla_indexing/map/simplify/digit_sums.h"
 #include "xla_indexing/map/simplify/existential.h"
 #include "xla_indexing/map/simplify/range_digits.h"
 #include "xla_indexing/map/simplify/range_quotients.h"
@@ -115,13 +114,9 @@ bool JoinedRelation::SimplifyRangeVariables(RuleTrace* trace) {
         const bool split = used(SplitRangeVariable(&map_), "a range variable is its digits");
         const bool rotated =
             used(ReplaceByRemainder(&map_), "a remainder with every value is a range variable");
-        const bool counted =
-            used(CountDigitSums(&map_), "a range variable counts the sums of its digits");
-        return eliminated || rescaled || divided || split || rotated || counted;
+        return eliminated || rescaled || divided || split || rotated;
       }
       case 3:
-        return used(JoinRangeVariables(&map_), "range variables are the digits of one");
-      case 4:
         return used(JoinWindows(&map_), "range variables are windows of one sum");
       default:
         return replace_determined(Determination::kConstraint);
@@ -129,7 +124,7 @@ bool JoinedRelation::SimplifyRangeVariables(RuleTrace* trace) {
   };
   // A change by one rule may allow another one. Nearly always one round is enough, and the next one
   // ends where the last change was made: the rules after it have seen what it left.
-  constexpr int kSteps = 6;
+  constexpr int kSteps = 5;
   constexpr int kMaxRounds = 4;
   int since_change = 0;
   bool changed = false;

@@ -23,8 +23,6 @@
 //   v of s floordiv m, v of s mod m, no others     s becomes m*t + u        s in [m*l, m*k - 1]
 //   (e + c*s) mod n                                t                        all is said of s modulo n, which
 //                                                                           is the number of its values
-//   k*e of s only, e a sum of digits of s          e becomes l + g*t       its values are l, l + g, ..
-//   s, t in sums with k*(n*s + t) only             n*s + t is one variable  t has n values
 //   results functions of n*s + t alone             n*s + t is one variable  s is eliminated exactly
 //   s in nothing                                   dropped                  always
 //   rt in nothing                                  dropped                  its interval excludes no value
@@ -32,8 +30,8 @@
 //
 // The fourth is looked for first of all, before the normal form.
 //
-// (map/simplify/determined_ranges.h, existential.h, range_quotients.h, range_digits.h,
-// digit_sums.h and window_sums.h have all but the last three). It numbers range variables in the order in which f,
+// (map/simplify/determined_ranges.h, existential.h, range_quotients.h, range_digits.h and
+// window_sums.h have all but the last three). It numbers range variables in the order in which f,
 // constraints, e, g and h use them, and runtime variables so that each stands after those that its
 // element reads, by source, element, function and device where that leaves a choice.
 //
