@@ -25,8 +25,6 @@ using ::mlir::AffineExpr;
 
 namespace {
 
-constexpr int64_t kMaxFactor = int64_t{1} << 31;
-
 // `map` with a number instead of a range variable.
 Renaming WithRangeAt(const IndexingMap& map, int range, int64_t value) {
   Renaming renaming;
@@ -136,7 +134,7 @@ std::optional<Interval> DifferenceOf(const Interval& a, const Interval& b) {
   return difference;
 }
 
-// Rule 5, for the first range that it applies to.
+// Rule 3, for the first range that it applies to.
 std::optional<OperandIndexing> WithoutRangeBetween(const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
   if (indexing.replica_map() != nullptr) return std::nullopt;
@@ -172,90 +170,6 @@ std::optional<OperandIndexing> WithoutRangeBetween(const OperandIndexing& indexi
     if (without.IsUnknown()) continue;
     without.Simplify();
     return without;
-  }
-  return std::nullopt;
-}
-
-// Rule 4, for the first range that it applies to.
-std::optional<OperandIndexing> WithoutCountingRange(const OperandIndexing& indexing) {
-  const IndexingMap& map = indexing.map();
-  const llvm::BitVector in_results = SymbolsInResults(indexing);
-  for (int range = 0; range < map.num_ranges(); ++range) {
-    if (in_results.test(range)) continue;
-    std::optional<size_t> only;
-    size_t count = 0;
-    for (size_t i = 0; i < map.constraints().size(); ++i) {
-      if (!HasSymbol(map.constraints()[i].expr, range)) continue;
-      only = i;
-      ++count;
-    }
-    if (count != 1 || !map.constraints()[*only].interval.IsPoint()) continue;
-    // rest + factor * s = value
-    const Constraint& equality = map.constraints()[*only];
-    const AffineExpr symbol = mlir::getAffineSymbolExpr(range, map.context());
-    const LinearSum sum = LinearSum::FromExpr(equality.expr);
-    if (!sum.valid()) continue;
-    const int64_t factor = sum.CoefficientOf(symbol);
-    const AffineExpr rest = Sub(equality.expr, Scale(symbol, factor));
-    if (factor == 0 || factor < -kMaxFactor || factor > kMaxFactor || !rest ||
-        HasSymbol(rest, range)) {
-      continue;
-    }
-    const Interval& bounds = map.ranges()[range].bounds;
-    const int64_t value = equality.interval.lower();
-    const Interval values = bounds.Mul(-factor).Add(value);
-    const AffineExpr remainder =
-        Mod(Sub(rest, Constant(value, map.context())), factor < 0 ? -factor : factor);
-    // Past int64 an end would be lost.
-    if (!remainder || bounds.IsEmpty() || !bounds.has_lower() ||
-        (!values.has_lower() || !values.has_upper()) != !bounds.has_upper()) {
-      continue;
-    }
-    OperandIndexing without = WithoutRange(indexing, range, bounds.lower(),
-                                           {{rest, values}, {remainder, Interval::Point(0)}});
-    if (without.IsUnknown()) continue;
-    without.Simplify();
-    return without;
-  }
-  return std::nullopt;
-}
-
-// Rule 3, for the first two ranges that it applies to.
-std::optional<OperandIndexing> WithSumInResults(const OperandIndexing& indexing) {
-  const IndexingMap& map = indexing.map();
-  if (indexing.replica_map() != nullptr || !indexing.bindings().empty()) return std::nullopt;
-  const llvm::BitVector in_results = SymbolsInResults(indexing);
-  const llvm::SmallVector<AffineExpr, 8> ranges = RangesOf(map);
-  for (int s = 0; s < map.num_ranges(); ++s) {
-    if (!in_results.test(s)) continue;
-    for (int t = 0; t < map.num_ranges(); ++t) {
-      const AffineExpr first = ranges[s];
-      const AffineExpr second = ranges[t];
-      const auto is_joined = [&](AffineExpr expr) {
-        if (!HasSymbol(expr, s) && !HasSymbol(expr, t)) return true;
-        const LinearSum sum = LinearSum::FromExpr(expr);
-        return sum.valid() && sum.CoefficientOf(first) == sum.CoefficientOf(second) &&
-               llvm::all_of(sum.terms(), [&](const Term& term) {
-                 return IsVariable(term.atom) ||
-                        (!HasSymbol(term.atom, s) && !HasSymbol(term.atom, t));
-               });
-      };
-      if (s == t || !llvm::all_of(map.results(), is_joined)) continue;
-      // t is s + t from now on.
-      Renaming renaming;
-      renaming.dims = Variables(map.dims());
-      renaming.ranges = Variables(map.ranges());
-      renaming.ranges[t].bounds = map.ranges()[s].bounds.Add(map.ranges()[t].bounds);
-      renaming.for_symbols.resize(map.num_symbols());
-      renaming.for_symbols[t] = Sub(second, first);
-      renaming.constraints_added.push_back({Sub(second, first), map.ranges()[t].bounds});
-      OperandIndexing joined = Renamed(indexing, std::move(renaming));
-      if (joined.IsUnknown()) continue;
-      joined.Simplify();
-      const int num_ranges = joined.map().num_ranges();
-      joined = WithRangesAtBestEnds(std::move(joined));
-      if (joined.map().num_ranges() < num_ranges && num_ranges <= map.num_ranges()) return joined;
-    }
   }
   return std::nullopt;
 }
@@ -325,17 +239,11 @@ OperandIndexing WithSumsJoined(OperandIndexing indexing) {
   if (IsOff(Engine::kFewRanges)) return indexing;
   if (indexing.IsUnknown()) return indexing;
   indexing = WithRangesAtBestEnds(std::move(indexing));
-  if (std::optional<OperandIndexing> without = WithoutCountingRange(indexing)) {
-    return WithSumsJoined(*std::move(without));
-  }
   if (std::optional<OperandIndexing> without = WithoutRangeBetween(indexing)) {
     return WithSumsJoined(*std::move(without));
   }
   const IndexingMap& map = indexing.map();
   if (map.num_ranges() < 2 || map.IsKnownEmpty()) return indexing;
-  if (std::optional<OperandIndexing> joined = WithSumInResults(indexing)) {
-    return WithSumsJoined(*std::move(joined));
-  }
   if (std::optional<OperandIndexing> joined = WithSumAsRange(indexing)) {
     return WithSumsJoined(*std::move(joined));
   }
