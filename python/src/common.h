@@ -341,13 +341,8 @@ void DefineErrors(nb::module_& m);
 void DefineInterval(nb::module_& m);
 void DefineIndexingMap(nb::module_& m);
 
-// The classes of what is asked about, to which each file adds its questions.
-struct SubjectClasses {
-  nb::class_<Module> module;
-  nb::class_<Instruction> instruction;
-  nb::class_<Computation> computation;
-  nb::class_<OperandMap> operand_indexing;
-};
+// The classes of what is asked about, to which each file adds its questions (classes.h).
+struct SubjectClasses;
 SubjectClasses DefineModule(nb::module_& m);
 void DefineIndexing(nb::module_& m, SubjectClasses& classes);
 void DefineQueries(nb::module_& m, SubjectClasses& classes);

@@ -90,14 +90,15 @@ SourceArray SourceArrayOf(const OperandMap& map, int variable, const nb::dict& c
     fits = static_cast<int64_t>(values.shape(k)) == sizes[k - loops];
   }
   if (!fits) {
-    ThrowInvalid(absl::StrCat("contents['", source, "'] has shape [", SourceArray::ShapeOf(values),
-                              "], and has to have that of ", binding.shape().ToString(),
-                              loops == 0
-                                  ? ""
-                                  : absl::StrCat(" behind ", loops,
-                                                 loops == 1 ? " dimension for the iterations"
-                                                            : " dimensions for the iterations"
-                                                              " of loops, the outermost first")));
+    ThrowInvalid(absl::StrCat(
+        "contents['", source, "'] has shape [", SourceArray::ShapeOf(values),
+        "], and has to have that of ", binding.shape().ToString(),
+        loops == 0
+            ? ""
+            : absl::StrCat(" behind ", loops,
+                           loops == 1
+                               ? " dimension for the iterations"
+                               : " dimensions for the iterations of loops, the outermost first")));
   }
   return SourceArray(source, std::move(values));
 }

@@ -61,17 +61,17 @@ nb::object ToPython(const Picture& picture) {
 }
 
 void DefineErrors(nb::module_& m) {
-  g_error = PyErr_NewExceptionWithDoc(
-      "xla_indexing.Error",
-      "What the library refuses or cannot answer. The message names the instruction and the "
-      "numbers, and "
-      "the attribute `code` the kind of error, such as 'INVALID_ARGUMENT' or 'RESOURCE_EXHAUSTED'.",
-      PyExc_ValueError, nullptr);
+  g_error =
+      PyErr_NewExceptionWithDoc("xla_indexing.Error",
+                                "What the library refuses or cannot answer. The message names the "
+                                "instruction and the numbers, and the attribute `code` the kind of "
+                                "error, such as 'INVALID_ARGUMENT' or 'RESOURCE_EXHAUSTED'.",
+                                PyExc_ValueError, nullptr);
   if (g_error == nullptr) throw nb::python_error();
   g_parse_error = PyErr_NewExceptionWithDoc(
       "xla_indexing.ParseError",
-      "A text that cannot be read, or a module that the verifier refuses. The message is\n"
-      "`FILE:LINE:COLUMN: error: what is wrong`, the line, and a caret below the place.",
+      "A text that cannot be read, or a module that the verifier refuses. The message "
+      "is\n`FILE:LINE:COLUMN: error: what is wrong`, the line, and a caret below the place.",
       g_error, nullptr);
   if (g_parse_error == nullptr) throw nb::python_error();
   m.attr("Error") = nb::borrow(g_error);

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "python/src/classes.h"
 #include "python/src/common.h"
 #include "python/src/indexing.h"
 #include "python/src/subjects.h"
@@ -142,120 +143,87 @@ CoalescingAnswer CoalescingOfThreads(const Subject& subject, absl::string_view t
   });
 }
 
-nb::object CountCell(const Interval& count) {
-  if (count.IsPoint()) return nb::int_(count.lower());
-  return nb::str(CountText(count).c_str());
-}
-
-std::vector<nb::dict> RowsOfCost(const AccessCost& access) {
-  std::vector<nb::dict> rows;
+std::vector<TableRow> RowsOfCost(const AccessCost& access) {
+  std::vector<TableRow> rows;
+  const nb::object object = nb::cast(access);
   for (const MapCost& map : access.maps) {
-    nb::dict row;
+    TableRow& row = rows.emplace_back();
     row["access"] = access.is_write ? "write" : "read";
-    row["number"] = access.number;
-    row["leaf"] = access.leaf;
-    row["name"] = ToText(access.name);
-    row["map"] = ToText(map.map);
-    row["requests"] = CountCell(map.cost.requests);
-    row["sectors"] = CountCell(map.cost.sectors);
-    row["least_sectors"] = CountCell(map.cost.least_sectors);
-    row["lines"] = CountCell(map.cost.lines);
-    row["efficiency"] = map.cost.Efficiency();
-    row["coalesced"] = map.cost.coalesced;
-    row["reason"] = map.cost.reason.empty() ? nb::none() : nb::object(ToText(map.cost.reason));
-    rows.push_back(std::move(row));
+    AddCells(object, {"number", "leaf", "name"}, &row);
+    AddCells(nb::cast(map),
+             {"map", "requests", "sectors", "least_sectors", "lines", "efficiency", "coalesced"},
+             &row);
+    row["reason"] = TextOrNone(map.cost.reason);
   }
   return rows;
 }
 
-constexpr const char* kRows = "def rows(self) -> list[dict[str, typing.Any]]";
-
 void DefineCosts(nb::module_& m) {
-  nb::class_<MapCost>(m, "MapCoalescing",
-                      "How the accesses through one map coalesce: sums over the launch.")
-      .def_prop_ro(
-          "map", [](const MapCost& self) { return ToText(self.map); },
-          "From elements of the threads' array to those that are accessed; empty for writes of the "
-          "array.")
-      .def_prop_ro(
-          "requests", [](const MapCost& self) { return self.cost.requests; },
-          "What warps ask memory for at once, an Interval.")
-      .def_prop_ro(
-          "sectors", [](const MapCost& self) { return self.cost.sectors; },
-          "Sectors of 32 bytes that are moved, an Interval.")
-      .def_prop_ro(
-          "least_sectors", [](const MapCost& self) { return self.cost.least_sectors; },
-          "The fewest that the bytes would fit in, an Interval.")
-      .def_prop_ro(
-          "lines", [](const MapCost& self) { return self.cost.lines; },
-          "Lines of 128 bytes that are touched, an Interval.")
-      .def_prop_ro(
-          "coalesced", [](const MapCost& self) { return self.cost.coalesced; },
+  Class<MapCost>(m, "MapCoalescing",
+                 "How the accesses through one map coalesce: sums over the launch.")
+      .Property("map", &MapCost::map,
+                "From elements of the threads' array to those that are accessed; empty for writes "
+                "of the array.")
+      .Property("requests", &MapCost::cost, &Coalescing::requests,
+                "What warps ask memory for at once, an Interval.")
+      .Property("sectors", &MapCost::cost, &Coalescing::sectors,
+                "Sectors of 32 bytes that are moved, an Interval.")
+      .Property("least_sectors", &MapCost::cost, &Coalescing::least_sectors,
+                "The fewest that the bytes would fit in, an Interval.")
+      .Property("lines", &MapCost::cost, &Coalescing::lines,
+                "Lines of 128 bytes that are touched, an Interval.")
+      .Property(
+          "coalesced", &MapCost::cost, &Coalescing::coalesced,
           "Whether every request is within the factor of its least; None if that is not known.")
-      .def_prop_ro(
-          "efficiency", [](const MapCost& self) { return self.cost.Efficiency(); },
-          "least_sectors / sectors; None if they are not single numbers.")
-      .def_prop_ro("is_exact", [](const MapCost& self) { return self.cost.IsExact(); })
-      .def_prop_ro(
-          "reason", [](const MapCost& self) { return ToText(self.cost.reason); },
-          "Why nothing is known; empty where something is.");
-  nb::class_<AccessCost>(m, "AccessCoalescing",
-                         "The accesses of a kernel to one parameter, or to one result.")
+      .Property("efficiency", &MapCost::cost, &Coalescing::Efficiency,
+                "least_sectors / sectors; None if they are not single numbers.")
+      .Property("is_exact", &MapCost::cost, &Coalescing::IsExact)
+      .Property("reason", &MapCost::cost, &Coalescing::reason,
+                "Why nothing is known; empty where something is.");
+  Class<AccessCost>(m, "AccessCoalescing",
+                    "The accesses of a kernel to one parameter, or to one result.")
       .def_ro("is_write", &AccessCost::is_write)
       .def_ro("number", &AccessCost::number, "Of the parameter; 0 for the result.")
       .def_ro("leaf", &AccessCost::leaf)
-      .def_prop_ro("name", [](const AccessCost& self) { return ToText(self.name); })
-      .def_prop_ro(
-          "threads", [](const AccessCost& self) { return self.threads; },
-          "From thread and block coordinates, loops and vectors to the elements of the array that "
-          "the maps "
-          "begin at.")
-      .def_prop_ro(
-          "maps", [](const AccessCost& self) { return self.maps; }, "The cost through each map.")
-      .def("rows", &RowsOfCost, nb::sig(kRows))
-      .def("__repr__", [](const AccessCost& self) {
-        return ReprOf("AccessCoalescing",
-                      absl::StrCat(self.is_write ? "write of " : "read of ", self.name, ", ",
-                                   CountText(SectorsOf({self})), " sectors"));
+      .Property("name", &AccessCost::name)
+      .Property("threads", &AccessCost::threads,
+                "From thread and block coordinates, loops and vectors to the elements of the array "
+                "that the maps begin at.")
+      .Property("maps", &AccessCost::maps, "The cost through each map.")
+      .def("rows", &RowsOfCost)
+      .Repr([](const AccessCost& self) {
+        return absl::StrCat(self.is_write ? "write of " : "read of ", self.name, ", ",
+                            CountText(SectorsOf({self})), " sectors");
       });
-  nb::class_<CoalescingAnswer>(m, "Coalescing",
-                               "How the warps of a launch access operands and result.")
-      .def_prop_ro(
-          "kind",
-          [](const CoalescingAnswer& self) {
-            return self.kind.empty() ? std::nullopt : std::optional<std::string>(self.kind);
-          },
+  Class<CoalescingAnswer>(m, "Coalescing", "How the warps of a launch access operands and result.")
+      .Property(
+          "kind", [](const CoalescingAnswer& self) { return TextOrNone(self.kind); },
           "The kind of kernel that XLA would make, such as 'loop', 'transpose' or 'reduction'; "
-          "None if "
-          "the threads were given.")
-      .def_prop_ro(
-          "hero", [](const CoalescingAnswer& self) { return self.hero; },
-          "The instruction that the kernel is built around; None if the threads were given.")
-      .def_prop_ro(
-          "threads", [](const CoalescingAnswer& self) { return self.threads; },
-          "From thread and block coordinates, loops and vectors to the elements that a thread "
-          "works on.")
-      .def_prop_ro("accesses", [](const CoalescingAnswer& self) { return self.accesses; })
+          "None if the threads were given.")
+      .Property("hero", &CoalescingAnswer::hero,
+                "The instruction that the kernel is built around; None if the threads were given.")
+      .Property("threads", &CoalescingAnswer::threads,
+                "From thread and block coordinates, loops and vectors to the elements that a "
+                "thread works on.")
+      .Property("accesses", &CoalescingAnswer::accesses)
       .def_prop_ro(
           "sectors", [](const CoalescingAnswer& self) { return SectorsOf(self.accesses); },
           "Sectors of 32 bytes that all accesses move, an Interval.")
       .def(
           "rows",
           [](const CoalescingAnswer& self) {
-            std::vector<nb::dict> rows;
+            std::vector<TableRow> rows;
             for (const AccessCost& access : self.accesses) {
-              for (nb::dict& row : RowsOfCost(access)) rows.push_back(std::move(row));
+              for (TableRow& row : RowsOfCost(access)) rows.push_back(std::move(row));
             }
             return rows;
           },
-          "A dict for each map of each access.", nb::sig(kRows))
-      .def("__repr__",
-           [](const CoalescingAnswer& self) {
-             return ReprOf("Coalescing",
-                           absl::StrCat(self.kind.empty() ? "" : self.kind + ", ",
-                                        CountText(SectorsOf(self.accesses)), " sectors"));
-           })
-      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); });
+          "A dict for each map of each access.")
+      .Repr([](const CoalescingAnswer& self) {
+        return absl::StrCat(self.kind.empty() ? "" : self.kind + ", ",
+                            CountText(SectorsOf(self.accesses)), " sectors");
+      })
+      .Html("of_rows");
 }
 
 template <typename Class>
@@ -312,18 +280,17 @@ BankConflicts ConflictsOf(absl::string_view threads, const Shape& shape, int64_t
 }
 
 void DefineBanks(nb::module_& m, SubjectClasses& classes) {
-  nb::class_<BankConflicts>(m, "BankConflicts",
-                            "How the warps of a launch share the banks of shared memory.")
+  Class<BankConflicts>(m, "BankConflicts",
+                       "How the warps of a launch share the banks of shared memory.")
       .def_ro("requests", &BankConflicts::requests, "What warps ask for at once, an Interval.")
       .def_ro("wavefronts", &BankConflicts::wavefronts, "Cycles that they take, an Interval.")
       .def_ro("least_wavefronts", &BankConflicts::least_wavefronts,
               "Cycles that they would take without conflicts, an Interval.")
       .def_ro("worst_wavefronts", &BankConflicts::worst_wavefronts, "Cycles of the worst request.")
       .def_prop_ro("is_exact", &BankConflicts::IsExact)
-      .def("__repr__", [](const BankConflicts& self) {
-        return ReprOf("BankConflicts",
-                      absl::StrCat(CountText(self.wavefronts), " wavefronts, least ",
-                                   CountText(self.least_wavefronts)));
+      .Repr([](const BankConflicts& self) {
+        return absl::StrCat(CountText(self.wavefronts), " wavefronts, least ",
+                            CountText(self.least_wavefronts));
       });
   m.def(
       "bank_conflicts",
@@ -343,8 +310,8 @@ void DefineBanks(nb::module_& m, SubjectClasses& classes) {
       "threads"_a, "shape"_a, nb::kw_only(), "warp_size"_a = 32, "banks"_a = 32, "word_bytes"_a = 4,
       "swizzle"_a = nb::none(),
       nb::sig("def bank_conflicts(threads: str, shape: Shape | str, *, warp_size: int = 32, banks: "
-              "int = 32, "
-              "word_bytes: int = 4, swizzle: tuple[int, int, int] | None = None) -> BankConflicts"),
+              "int = 32, word_bytes: int = 4, swizzle: tuple[int, int, int] | None = None) -> "
+              "BankConflicts"),
       R"doc(How accesses to an array in shared memory share its banks.
 
 `threads` is the text of a map from thread and block coordinates to indices of the array, `swizzle` the bits

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "python/src/classes.h"
 #include "python/src/common.h"
 #include "python/src/subjects.h"
 #include "xla_indexing/base/question_budget.h"
@@ -19,17 +20,14 @@
 namespace xla_indexing::python {
 namespace {
 
-nb::object IndexTuple(const std::vector<int64_t>& element) {
-  nb::list list;
-  for (const int64_t index : element) list.append(index);
-  return nb::tuple(list);
-}
+using NamedOrder = std::vector<std::pair<int64_t, const char*>>;
 
-// [(1, "descending"), (0, "ascending")].
-nb::list OrderList(const LoopOrder& order) {
-  nb::list loops;
-  for (const DirectedLoop& loop : order) {
-    loops.append(nb::make_tuple(loop.dimension, loop.is_descending ? "descending" : "ascending"));
+// The order of a condition or an answer: [(1, "descending"), (0, "ascending")].
+template <typename Of>
+NamedOrder OrderOf(const Of& of) {
+  NamedOrder loops;
+  for (const DirectedLoop& loop : of.order) {
+    loops.emplace_back(loop.dimension, loop.is_descending ? "descending" : "ascending");
   }
   return loops;
 }
@@ -42,73 +40,40 @@ struct InPlacePair {
   Interval written;
 };
 
-constexpr const char* kOrderType = "list[tuple[int, str]]";
+const OperandLeaf& OperandOf(const InPlacePair& pair) { return pair.buffer.operand; }
 
 void DefineSafety(nb::module_& m) {
-  const std::string order_sig = absl::StrCat("def order(self) -> ", kOrderType);
-  nb::class_<InPlaceConflict>(
-      m, "InPlaceConflict",
-      "Two elements of an output of which one overwrites what the other reads.")
-      .def_prop_ro(
-          "writer", [](const InPlaceConflict& self) { return IndexTuple(self.writer); },
-          "The element that is written first.", nb::sig("def writer(self) -> tuple[int, ...]"))
-      .def_prop_ro(
-          "reader", [](const InPlaceConflict& self) { return IndexTuple(self.reader); },
-          "The element that is computed from what was there.",
-          nb::sig("def reader(self) -> tuple[int, ...]"))
-      .def_prop_ro(
-          "reader_leaf", [](const InPlaceConflict& self) { return self.reader_leaf; },
-          "The output that the reader is of, where it is another one.")
-      .def_prop_ro(
-          "operand", [](const InPlaceConflict& self) { return IndexTuple(self.operand); },
-          "The element of the operand.", nb::sig("def operand(self) -> tuple[int, ...]"))
+  Class<InPlaceConflict>(m, "InPlaceConflict",
+                         "Two elements of an output of which one overwrites what the other reads.")
+      .Property("writer", &InPlaceConflict::writer, "The element that is written first.")
+      .Property("reader", &InPlaceConflict::reader,
+                "The element that is computed from what was there.")
+      .Property("reader_leaf", &InPlaceConflict::reader_leaf,
+                "The output that the reader is of, where it is another one.")
+      .Property("operand", &InPlaceConflict::operand, "The element of the operand.")
       .def_ro("byte", &InPlaceConflict::byte, "The first byte of the buffer that both have.")
-      .def_prop_ro(
-          "runtime_values",
-          [](const InPlaceConflict& self) {
-            nb::dict values;
-            for (const auto& [name, value] : self.runtime_values) values[ToText(name)] = value;
-            return values;
-          },
-          "What elements that are read at run time contain.",
-          nb::sig("def runtime_values(self) -> dict[str, int]"))
-      .def("__str__", &InPlaceConflict::ToString)
-      .def("__repr__",
-           [](const InPlaceConflict& self) { return ReprOf("InPlaceConflict", self.ToString()); });
-  nb::class_<RuntimeCondition>(m, "RuntimeCondition",
-                               "Values of the program for which an order is safe.")
-      .def_prop_ro(
-          "order", [](const RuntimeCondition& self) { return OrderList(self.order); },
-          "The loops from the outermost on; empty: any order.", nb::sig(order_sig.c_str()))
-      .def("__str__", &RuntimeCondition::ToString)
-      .def("__repr__", [](const RuntimeCondition& self) {
-        return ReprOf("RuntimeCondition", self.ToString());
-      });
-  nb::class_<InPlaceSafety>(m, "InPlaceSafety",
-                            "Whether an output may be written into the buffer of an operand.")
-      .def_prop_ro(
-          "answer",
-          [](const InPlaceSafety& self) { return ToText(InPlaceAnswerName(self.answer)); },
+      .Property("runtime_values", &InPlaceConflict::runtime_values,
+                "What elements that are read at run time contain.")
+      .Text(&InPlaceConflict::ToString);
+  Class<RuntimeCondition>(m, "RuntimeCondition",
+                          "Values of the program for which an order is safe.")
+      .Property("order", &OrderOf<RuntimeCondition>,
+                "The loops from the outermost on; empty: any order.")
+      .Text(&RuntimeCondition::ToString);
+  Class<InPlaceSafety>(m, "InPlaceSafety",
+                       "Whether an output may be written into the buffer of an operand.")
+      .Property(
+          "answer", [](const InPlaceSafety& self) { return InPlaceAnswerName(self.answer); },
           "'any order', 'in order', 'unsafe' or 'undecided'.")
       .def_prop_ro("is_safe", &InPlaceSafety::IsSafe, "Whether some order, or any, is safe.")
-      .def_prop_ro(
-          "order", [](const InPlaceSafety& self) { return OrderList(self.order); },
-          "Where it is safe in an order: dimensions and directions of the loops that matter, the "
-          "outermost first.",
-          nb::sig(order_sig.c_str()))
-      .def_prop_ro(
-          "conflict", [](const InPlaceSafety& self) { return self.conflict; },
-          "Why other orders are not safe.")
-      .def_prop_ro(
-          "conditions", [](const InPlaceSafety& self) { return self.conditions; },
-          "Each is enough for its order.")
-      .def_prop_ro(
-          "reason", [](const InPlaceSafety& self) { return ToText(self.reason); },
-          "Why it is undecided, or unsafe by its size.")
+      .Property("order", &OrderOf<InPlaceSafety>,
+                "Where it is safe in an order: dimensions and directions of the loops that matter, "
+                "the outermost first.")
+      .Property("conflict", &InPlaceSafety::conflict, "Why other orders are not safe.")
+      .Property("conditions", &InPlaceSafety::conditions, "Each is enough for its order.")
+      .Property("reason", &InPlaceSafety::reason, "Why it is undecided, or unsafe by its size.")
       .def("__bool__", &InPlaceSafety::IsSafe)
-      .def("__str__", &InPlaceSafety::ToString)
-      .def("__repr__",
-           [](const InPlaceSafety& self) { return ReprOf("InPlaceSafety", self.ToString()); });
+      .Text(&InPlaceSafety::ToString);
 }
 
 // The number of an operand that is given as one, or by its name.
@@ -142,9 +107,9 @@ void DefineInPlaceOf(nb::class_<Class>& type) {
           std::vector<InPlacePair> pairs;
           const int64_t count = analysis.CountCandidates(filter);
           if (!max_pairs && count > filter.max_pairs) {
-            ThrowInvalid(absl::StrCat("there are ", count,
-                                      " pairs: ask about one output or one "
-                                      "operand, or say how many with max_pairs"));
+            ThrowInvalid(absl::StrCat(
+                "there are ", count,
+                " pairs: ask about one output or one operand, or say how many with max_pairs"));
           }
           filter.max_pairs = max_pairs.value_or(filter.max_pairs);
           for (const SharedBuffer& buffer : analysis.Candidates(filter)) {
@@ -204,29 +169,26 @@ BufferValue ValueIn(const Computation& computation, nb::handle given) {
 }
 
 void DefineOneBuffer(nb::module_& m, nb::class_<Computation>& computation) {
-  nb::class_<PlacedValue>(m, "PlacedValue", "A value that is to be written over another one.")
+  Class<PlacedValue>(m, "PlacedValue", "A value that is to be written over another one.")
       .def_prop_ro(
           "value",
           [](const PlacedValue& self) {
             return Instruction{self.state, self.checked.value.instruction};
           },
           "The instruction that yields it.")
-      .def_prop_ro("leaf", [](const PlacedValue& self) { return self.checked.value.leaf; })
+      .Property("leaf", [](const PlacedValue& self) { return self.checked.value.leaf; })
       .def_prop_ro(
           "before",
           [](const PlacedValue& self) {
             return Instruction{self.state, self.checked.before.instruction};
           },
           "The instruction that yields what the buffer holds before.")
-      .def_prop_ro("before_leaf", [](const PlacedValue& self) { return self.checked.before.leaf; })
-      .def_prop_ro(
-          "writer", [](const PlacedValue& self) { return ToText(self.checked.WriterName()); },
-          "The instruction that the answer is about; empty where nothing is written.")
-      .def_prop_ro("safety", [](const PlacedValue& self) { return self.checked.safety; })
+      .Property("before_leaf", [](const PlacedValue& self) { return self.checked.before.leaf; })
+      .Property("writer", &PlacedValue::checked, &CheckedValue::WriterName,
+                "The instruction that the answer is about; empty where nothing is written.")
+      .Property("safety", &PlacedValue::checked, &CheckedValue::safety)
       .def("__bool__", [](const PlacedValue& self) { return self.checked.safety.IsSafe(); })
-      .def("__str__", [](const PlacedValue& self) { return ToText(self.checked.ToString()); })
-      .def("__repr__",
-           [](const PlacedValue& self) { return ReprOf("PlacedValue", self.checked.ToString()); });
+      .Text([](const PlacedValue& self) { return self.checked.ToString(); });
   computation.def(
       "one_buffer",
       [](const Computation& self, const nb::list& given) {
@@ -240,9 +202,8 @@ void DefineOneBuffer(nb::module_& m, nb::class_<Computation>& computation) {
         return placed;
       },
       "values"_a,
-      nb::sig(
-          "def one_buffer(self, values: list[str | Instruction | tuple[str | Instruction, int]]) "
-          "-> list[PlacedValue]"),
+      nb::sig("def one_buffer(self, values: list[str | Instruction | tuple[str | Instruction, "
+              "int]]) -> list[PlacedValue]"),
       R"doc(Whether values may lie in one buffer, one after the other: an answer for each but the first.
 
 A value is an instruction of this computation, by itself or by name, or a pair of it and a leaf of its
@@ -257,57 +218,48 @@ tuple. A parameter that comes first is taken to be donated.
 }
 
 void DefinePairs(nb::module_& m) {
-  nb::class_<InPlacePair>(
-      m, "InPlacePair", "An array of the result and an array of an operand of equally many bytes.")
-      .def_prop_ro("output_leaf", [](const InPlacePair& self) { return self.buffer.output_leaf; })
-      .def_prop_ro("operand", [](const InPlacePair& self) { return self.buffer.operand.operand; })
-      .def_prop_ro("operand_leaf",
-                   [](const InPlacePair& self) { return self.buffer.operand.operand_leaf; })
-      .def_prop_ro("operand_name",
-                   [](const InPlacePair& self) { return ToText(self.operand_name); })
-      .def_prop_ro(
-          "safety", [](const InPlacePair& self) { return self.safety; },
-          "Whether the array of the result may be written into the buffer of the other.")
-      .def_prop_ro(
-          "written", [](const InPlacePair& self) { return self.written; },
-          "How many elements are written then, an Interval.")
-      .def("__repr__", [](const InPlacePair& self) {
-        return ReprOf("InPlacePair", absl::StrCat("output ", self.buffer.output_leaf, " in ",
-                                                  self.operand_name, ": ", self.safety.ToString()));
+  Class<InPlacePair>(m, "InPlacePair",
+                     "An array of the result and an array of an operand of equally many bytes.")
+      .Property("output_leaf", &InPlacePair::buffer, &SharedBuffer::output_leaf)
+      .Property("operand", &OperandOf, &OperandLeaf::operand)
+      .Property("operand_leaf", &OperandOf, &OperandLeaf::operand_leaf)
+      .Property("operand_name", &InPlacePair::operand_name)
+      .Property("safety", &InPlacePair::safety,
+                "Whether the array of the result may be written into the buffer of the other.")
+      .Property("written", &InPlacePair::written,
+                "How many elements are written then, an Interval.")
+      .Repr([](const InPlacePair& self) {
+        return absl::StrCat("output ", self.buffer.output_leaf, " in ", self.operand_name, ": ",
+                            self.safety.ToString());
       });
 }
 
 void DefineAliases(nb::module_& m, nb::class_<Module>& module) {
-  nb::class_<CheckedAlias>(m, "CheckedAlias", "Whether an alias that a module states is safe.")
+  Class<CheckedAlias>(m, "CheckedAlias", "Whether an alias that a module states is safe.")
       .def_ro("output", &CheckedAlias::output, "The shape index of the output, as it is written.")
       .def_ro("operand", &CheckedAlias::operand, "The number of the parameter or operand.")
       .def_ro("operand_index", &CheckedAlias::operand_index, "The shape index in it.")
-      .def_prop_ro(
-          "writer", [](const CheckedAlias& self) { return ToText(self.WriterName()); },
-          "The instruction that the answer is about; empty where nothing is written.")
-      .def_prop_ro("safety", [](const CheckedAlias& self) { return self.safety; })
-      .def("__str__", [](const CheckedAlias& self) { return ToText(self.ToString()); })
-      .def("__repr__",
-           [](const CheckedAlias& self) { return ReprOf("CheckedAlias", self.ToString()); });
+      .Property("writer", &CheckedAlias::WriterName,
+                "The instruction that the answer is about; empty where nothing is written.")
+      .Property("safety", &CheckedAlias::safety)
+      .Text(&CheckedAlias::ToString);
   module.def(
       "donations",
       [](const Module& self) {
-        std::vector<nb::dict> dicts;
+        std::vector<TableRow> rows;
         for (const Donation& donation : ValueOf(Locked(*self.state->context, [&] {
                return CheckDonations(*self.state->module, &self.state->context->mlir);
              }))) {
-          nb::dict dict;
-          dict["parameter"] = donation.parameter.instruction->parameter_number();
-          dict["leaf"] = donation.parameter.leaf;
-          dict["answer"] = nb::cast(DonationAnswerName(donation.answer));
-          dict["outputs"] = nb::tuple(nb::cast(donation.output_leaves));
-          dict["bytes"] = donation.bytes;
-          dict["why"] = ToText(donation.why);
-          dicts.push_back(std::move(dict));
+          TableRow& row = rows.emplace_back();
+          row["parameter"] = donation.parameter.instruction->parameter_number();
+          row["leaf"] = donation.parameter.leaf;
+          row["answer"] = DonationAnswerName(donation.answer);
+          row["outputs"] = AsPython(donation.output_leaves);
+          row["bytes"] = donation.bytes;
+          row["why"] = ToText(donation.why);
         }
-        return dicts;
+        return rows;
       },
-      nb::sig("def donations(self) -> list[dict[str, typing.Any]]"),
       R"doc(For each array of the parameters, whether it is donated, whether that saves a copy, or whether it could be.
 
 `answer` is one of may_donate(): 'aliased', 'copied', 'unused', 'possible', 'impossible', 'undecided'.

@@ -3,6 +3,7 @@
 #include "xla_indexing/query/index_structure/index_structure.h"
 
 #include "absl/strings/str_cat.h"
+#include "python/src/classes.h"
 #include "python/src/common.h"
 #include "python/src/subjects.h"
 
@@ -10,31 +11,23 @@ namespace xla_indexing::python {
 
 void DefineIndexStructure(nb::module_& m, SubjectClasses& classes) {
   constexpr const char* kNone = " None if it is not decided.";
-  nb::class_<IndexStructure>(m, "IndexStructure", "What a gather or a scatter is.")
-      .def_prop_ro(
-          "name", [](const IndexStructure& self) { return ToText(self.name); },
-          "The operations that it is, 'strided slice, reverse', or 'unrecognised'.")
-      .def_prop_ro("reason", [](const IndexStructure& self) { return ToText(self.reason); })
-      .def_prop_ro(
-          "where", [](const IndexStructure& self) { return ToText(self.where); },
-          "Of an unrecognised one: a condition under which it is something; else empty.")
-      .def_prop_ro(
-          "not_replaced", [](const IndexStructure& self) { return ToText(self.not_replaced); },
-          "Why no other operation is written for it, where it has a name; else empty.")
-      .def_prop_ro(
-          "sorted", [](const IndexStructure& self) { return ToBool(self.sorted.holds); },
-          absl::StrCat("Whether no index is less than one before it.", kNone).c_str())
-      .def_prop_ro(
-          "unique", [](const IndexStructure& self) { return ToBool(self.unique.holds); },
-          absl::StrCat("Whether no two updates of a scatter meet.", kNone).c_str())
-      .def_prop_ro(
-          "in_bounds", [](const IndexStructure& self) { return ToBool(self.in_bounds.holds); },
-          absl::StrCat("Whether every window is inside of the operand.", kNone).c_str())
+  Class<IndexStructure>(m, "IndexStructure", "What a gather or a scatter is.")
+      .Property("name", &IndexStructure::name,
+                "The operations that it is, 'strided slice, reverse', or 'unrecognised'.")
+      .Property("reason", &IndexStructure::reason)
+      .Property("where", &IndexStructure::where,
+                "Of an unrecognised one: a condition under which it is something; else empty.")
+      .Property("not_replaced", &IndexStructure::not_replaced,
+                "Why no other operation is written for it, where it has a name; else empty.")
+      .Property("sorted", &IndexStructure::sorted, &IndexProperty::holds,
+                absl::StrCat("Whether no index is less than one before it.", kNone).c_str())
+      .Property("unique", &IndexStructure::unique, &IndexProperty::holds,
+                absl::StrCat("Whether no two updates of a scatter meet.", kNone).c_str())
+      .Property("in_bounds", &IndexStructure::in_bounds, &IndexProperty::holds,
+                absl::StrCat("Whether every window is inside of the operand.", kNone).c_str())
       .def_prop_ro("is_replaceable", &IndexStructure::IsReplaceable,
                    "Whether there are operations, or attributes, that say it better.")
-      .def("__str__", [](const IndexStructure& self) { return ToText(self.name); })
-      .def("__repr__",
-           [](const IndexStructure& self) { return ReprOf("IndexStructure", self.name); });
+      .Text(&IndexStructure::name);
   classes.instruction.def(
       "index_structure",
       [](const Instruction& self) {

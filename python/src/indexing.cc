@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "python/src/classes.h"
 #include "python/src/common.h"
 #include "python/src/contents.h"
 #include "python/src/subjects.h"
@@ -133,8 +134,7 @@ void DefineAsking(nb::class_<Class>& type) {
               "False, output_leaf: int | None = None, operand: int | None = None, operand_leaf: "
               "int | None = None, fold_runtime_variables: bool = True, scatter_bounds: str = "
               "'window', max_maps: int = 256, dependence: bool = False, assume_finite: bool = "
-              "False) -> "
-              "Indexing"),
+              "False) -> Indexing"),
       R"doc(The indexing maps between all arrays of the result and all arrays of the operands.
 
 `direction` is 'output_to_input' (what is read) or 'input_to_output' (where it goes), or a Direction.
@@ -239,45 +239,37 @@ std::vector<OperandMap> MapsOf(const Entry& entry) {
   return maps;
 }
 
-std::vector<nb::dict> RowsOf(const Entry& entry) {
-  const IndexingEntry& e = entry.Get();
-  std::vector<nb::dict> rows;
-  for (const OperandIndexing& map : e.indexing) {
+std::vector<TableRow> RowsOf(const Entry& entry) {
+  std::vector<TableRow> rows;
+  const nb::object object = nb::cast(entry);
+  for (const OperandIndexing& map : entry.Get().indexing) {
     const std::string text =
         Locked(*entry.indexing.subject.state->context, [&] { return map.map().ToString(); });
-    nb::dict row;
-    row["output_leaf"] = e.output_leaf;
-    row["operand"] = e.operand;
-    row["operand_leaf"] = e.operand_leaf;
-    row["operand_name"] = ToText(NameOfOperand(entry.indexing.subject, e.operand));
-    row["map"] = map.IsUnknown() ? nb::none() : nb::object(ToText(text));
+    TableRow& row = rows.emplace_back();
+    AddCells(object, {"output_leaf", "operand", "operand_leaf", "operand_name"}, &row);
+    row["map"] = TextOrNone(map.IsUnknown() ? "" : text);
     row["exactness"] = ToText(LabelOf(map));
-    row["reason"] =
-        map.label().reason.empty() ? nb::none() : nb::object(ToText(map.label().reason));
+    row["reason"] = TextOrNone(map.label().reason);
     row["runtime_variables"] = map.map().num_runtimes();
-    rows.push_back(std::move(row));
   }
   return rows;
 }
 
-constexpr const char* kRowsSignature = "def rows(self) -> list[dict[str, typing.Any]]";
-
 void DefineEntries(nb::module_& m) {
-  nb::class_<Entry>(m, "Entry",
-                    R"doc(The maps between one array of the result and one array of one operand.
+  Class<Entry>(m, "Entry",
+               R"doc(The maps between one array of the result and one array of one operand.
 
 Output to input: dimensions are those of the output's array, results index the operand's. Input to output:
 the reverse. Arrays ("leaves") are numbered depth first where a shape is a tuple.
 )doc")
-      .def_prop_ro("output_leaf", [](const Entry& self) { return self.Get().output_leaf; })
-      .def_prop_ro(
-          "operand", [](const Entry& self) { return self.Get().operand; },
-          "The number of the operand, or of the computation's parameter.")
-      .def_prop_ro("operand_leaf", [](const Entry& self) { return self.Get().operand_leaf; })
-      .def_prop_ro(
+      .Property("output_leaf", &Entry::Get, &IndexingEntry::output_leaf)
+      .Property("operand", &Entry::Get, &IndexingEntry::operand,
+                "The number of the operand, or of the computation's parameter.")
+      .Property("operand_leaf", &Entry::Get, &IndexingEntry::operand_leaf)
+      .Property(
           "operand_name",
           [](const Entry& self) {
-            return ToText(NameOfOperand(self.indexing.subject, self.Get().operand));
+            return NameOfOperand(self.indexing.subject, self.Get().operand);
           },
           "The Python function's argument that the operand is, where that is known; otherwise its "
           "name.")
@@ -286,23 +278,17 @@ the reverse. Arrays ("leaves") are numbered depth first where a shape is a tuple
                      return Instruction{self.indexing.subject.state,
                                         self.indexing.subject.Operands()[self.Get().operand]};
                    })
-      .def_prop_ro(
-          "output_shape", [](const Entry& self) { return self.OutputShape(); },
-          "The Shape of the output's array.")
-      .def_prop_ro(
-          "operand_shape", [](const Entry& self) { return self.OperandShape(); },
-          "The Shape of the operand's array.")
-      .def_prop_ro("direction", [](const Entry& self) { return self.indexing.direction; })
+      .Property("output_shape", &Entry::OutputShape, "The Shape of the output's array.")
+      .Property("operand_shape", &Entry::OperandShape, "The Shape of the operand's array.")
+      .Property("direction", &Entry::indexing, &Indexing::direction)
       .def_prop_ro("maps", &MapsOf,
                    "The maps, each an OperandIndexing; what is read is their union.")
       .def_prop_ro(
           "is_exact", [](const Entry& self) { return self.Get().indexing.label().IsExact(); },
           "Whether all maps are exact.")
-      .def_prop_ro(
+      .Property(
           "exactness",
-          [](const Entry& self) {
-            return ToText(ExactnessName(self.Get().indexing.label().exactness));
-          },
+          [](const Entry& self) { return ExactnessName(self.Get().indexing.label().exactness); },
           "The weakest label of the maps: 'exact', 'over-approximate' or 'unknown'.")
       .def(
           "reads",
@@ -357,7 +343,7 @@ where it is not known. What is made of other values, or in the iterations of a l
 
 Error for an argument of another shape, TypeError for one that is no integers.
 )doc")
-      .def("rows", &RowsOf, "A dict for each map.", nb::sig(kRowsSignature))
+      .def("rows", &RowsOf, "A dict for each map.")
       .def(
           "__reduce__",
           [](const Entry& self) {
@@ -369,12 +355,10 @@ Error for an argument of another shape, TypeError for one that is no integers.
              return ToText(
                  Locked(*self.indexing.subject.state->context, [&] { return EntryText(self); }));
            })
-      .def("__repr__",
-           [](const Entry& self) {
-             return ReprOf("Entry",
-                           absl::StrCat(HeadingOf(self), " ", self.Get().indexing.size(), " maps"));
-           })
-      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); })
+      .Repr([](const Entry& self) {
+        return absl::StrCat(HeadingOf(self), " ", self.Get().indexing.size(), " maps");
+      })
+      .Html("of_rows")
       .def(
           "picture",
           [](const Entry& self, const PictureIndices& element, const PictureIndices& runtime) {
@@ -391,8 +375,8 @@ Error for an argument of another shape, TypeError for one that is no integers.
               "collections.abc.Sequence[int] | None = None) -> xla_indexing.picture.Picture"),
           "An element of the array that the maps start from, and all elements that it maps to.");
 
-  nb::class_<Indexing>(m, "Indexing",
-                       R"doc(The answer to a question of indexing: a sequence of entries.
+  Class<Indexing>(m, "Indexing",
+                  R"doc(The answer to a question of indexing: a sequence of entries.
 
 Sorted by output leaf, operand and operand leaf. Pairs of arrays of which nothing is read have no entry.
 )doc")
@@ -409,7 +393,7 @@ Sorted by output leaf, operand and operand leaf. Pairs of arrays of which nothin
       .def(
           "__iter__", [](const Indexing& self) { return nb::iter(nb::cast(EntriesOf(self))); },
           nb::sig("def __iter__(self) -> collections.abc.Iterator[Entry]"))
-      .def_prop_ro("direction", [](const Indexing& self) { return self.direction; })
+      .Property("direction", &Indexing::direction)
       .def(
           "__reduce__",
           [](const Indexing& self) {
@@ -467,22 +451,20 @@ Sorted by output leaf, operand and operand leaf. Pairs of arrays of which nothin
       .def(
           "rows",
           [](const Indexing& self) {
-            std::vector<nb::dict> rows;
+            std::vector<TableRow> rows;
             for (const Entry& entry : EntriesOf(self)) {
-              for (nb::dict& row : RowsOf(entry)) rows.push_back(std::move(row));
+              for (TableRow& row : RowsOf(entry)) rows.push_back(std::move(row));
             }
             return rows;
           },
-          "A dict for each map of each entry.", nb::sig(kRowsSignature))
+          "A dict for each map of each entry.")
       .def(
           "__str__", [](const Indexing& self) { return ToText(TextOfEntries(self)); },
           "What print-indexing prints.")
-      .def("__repr__",
-           [](const Indexing& self) {
-             return ReprOf("Indexing", absl::StrCat("of ", self.subject.Name(), ", ",
-                                                    self.entries->size(), " entries"));
-           })
-      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); })
+      .Repr([](const Indexing& self) {
+        return absl::StrCat("of ", self.subject.Name(), ", ", self.entries->size(), " entries");
+      })
+      .Html("of_rows")
       .def(
           "picture",
           [](const Indexing& self, const PictureIndices& element, const PictureIndices& runtime,
@@ -491,10 +473,9 @@ Sorted by output leaf, operand and operand leaf. Pairs of arrays of which nothin
           },
           "element"_a = nb::none(), "runtime"_a = nb::none(), nb::kw_only(), "leaf"_a = 0,
           "operand"_a = 0,
-          nb::sig(
-              "def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
-              "collections.abc.Sequence[int] | None = None, *, leaf: int = 0, "
-              "operand: int = 0) -> xla_indexing.picture.Picture"),
+          nb::sig("def picture(self, element: collections.abc.Sequence[int] | None = None, "
+                  "runtime: collections.abc.Sequence[int] | None = None, *, leaf: int = 0, "
+                  "operand: int = 0) -> xla_indexing.picture.Picture"),
           R"doc(An element of one array, and what it maps to in all others.
 
 The array is the result's `leaf` from output to input, and `leaf` of `operand` from input to output. Without
@@ -527,16 +508,15 @@ std::vector<RuntimeVariable> RuntimeVariablesOf(const OperandMap& map) {
 }
 
 void DefineMaps(nb::module_& m, SubjectClasses& classes) {
-  nb::class_<RuntimeVariable>(m, "RuntimeVariable",
-                              R"doc(What yields the value of a runtime variable.
+  Class<RuntimeVariable>(m, "RuntimeVariable",
+                         R"doc(What yields the value of a runtime variable.
 
 rt = value_function(owner[map(d, s, earlier rt)]): an element of an array that the program has when it runs,
 put through a function such as a clamp.
 )doc")
       .def_ro("name", &RuntimeVariable::name, "Its name in the map, such as 'rt0'.")
-      .def_prop_ro(
-          "source",
-          [](const RuntimeVariable& self) { return ToText(SourceOf(self.of, self.position)); },
+      .Property(
+          "source", [](const RuntimeVariable& self) { return SourceOf(self.of, self.position); },
           "What yields the value, as its line says: 'row', 'call/computation/start', 'w/body/c', "
           "'w, iterations'. reads() looks its contents up by this.")
       .def_prop_ro(
@@ -550,10 +530,9 @@ put through a function such as a clamp.
           },
           "What it is: 'element (d0, 0) of indices, clamped to [0, 7]', 'the value of row in "
           "iteration s0 of the loop w', 'how often the loop w runs'.")
-      .def_prop_ro(
-          "loops", [](const RuntimeVariable& self) { return self.Binding().NumLoops(); },
-          "How many loops the owner is in the body of: so many first indices of the element are "
-          "numbers of iterations, from 0, of the outermost loop first.")
+      .Property("loops", &RuntimeVariable::Binding, &RuntimeVarIndexing::NumLoops,
+                "How many loops the owner is in the body of: so many first indices of the element "
+                "are numbers of iterations, from 0, of the outermost loop first.")
       .def_prop_ro(
           "bounds",
           [](const RuntimeVariable& self) {
@@ -566,9 +545,8 @@ put through a function such as a clamp.
             return Instruction{self.of.subject().state, self.Binding().instruction};
           },
           "The instruction whose value is read.")
-      .def_prop_ro(
-          "leaf", [](const RuntimeVariable& self) { return self.Binding().leaf; },
-          "The array of its result.")
+      .Property("leaf", &RuntimeVariable::Binding, &RuntimeVarIndexing::leaf,
+                "The array of its result.")
       .def_prop_ro(
           "call_path",
           [](const RuntimeVariable& self) {
@@ -599,24 +577,12 @@ put through a function such as a clamp.
             return self.Binding().value.Apply(value);
           },
           "value"_a, "The variable's value where the element that is read has this one.")
-      .def("__str__",
-           [](const RuntimeVariable& self) {
-             return ToText(Locked(*self.of.subject().state->context, [&] {
-               return self.of.indexing().BindingToString(self.position,
-                                                         self.of.subject().Analysed());
-             }));
-           })
-      .def("__repr__", [](const RuntimeVariable& self) {
-        return ReprOf("RuntimeVariable", Locked(*self.of.subject().state->context, [&] {
-                        return self.of.indexing().BindingToString(self.position,
-                                                                  self.of.subject().Analysed());
-                      }));
+      .Text([](const RuntimeVariable& self) {
+        return Locked(*self.of.subject().state->context, [&] {
+          return self.of.indexing().BindingToString(self.position, self.of.subject().Analysed());
+        });
       });
 
-  const auto text_of = [](const OperandMap& self) {
-    return Locked(*self.subject().state->context,
-                  [&] { return self.indexing().ToString(self.subject().Analysed()); });
-  };
   classes.operand_indexing
       .def(
           "__reduce__",
@@ -640,15 +606,11 @@ put through a function such as a clamp.
           nb::sig(kSignatureOfReads), "What this map alone maps to, as Entry.reads().")
       .def_prop_ro("runtime_variables", &RuntimeVariablesOf,
                    "What each runtime variable of the map is bound to, in their order.")
-      .def_prop_ro("exactness",
-                   [](const OperandMap& self) { return ToText(LabelOf(self.indexing())); })
-      .def_prop_ro("is_exact", [](const OperandMap& self) { return self.indexing().IsExact(); })
-      .def_prop_ro(
+      .Property("exactness", [](const OperandMap& self) { return LabelOf(self.indexing()); })
+      .Property("is_exact", &OperandMap::indexing, &OperandIndexing::IsExact)
+      .Property(
           "reason",
-          [](const OperandMap& self) -> std::optional<nb::str> {
-            const std::string& reason = self.indexing().label().reason;
-            return reason.empty() ? std::nullopt : std::optional<nb::str>(ToText(reason));
-          },
+          [](const OperandMap& self) { return TextOrNone(self.indexing().label().reason); },
           "Why the map is not exact; None if it is.")
       .def_prop_ro(
           "replica_map",
@@ -658,24 +620,15 @@ put through a function such as a clamp.
             return Map{context, Locked(*context, [&] { return self.indexing().DeviceMap(); })};
           },
           "From the dimensions and one more, the device that reads, to the device whose operand is "
-          "read; None if "
-          "that is the reader itself.")
-      .def("__str__", [text_of](const OperandMap& self) { return ToText(text_of(self)); })
-      .def("__repr__",
-           [text_of](const OperandMap& self) { return ReprOf("OperandIndexing", text_of(self)); })
-      .def("_repr_html_",
-           [](const nb::object& self) { return HtmlOf("of_operand_indexing", self); })
-      .def(
-          "__eq__",
-          [](const OperandMap& self, nb::handle other) {
-            return nb::isinstance<OperandMap>(other) &&
-                   self.indexing() == nb::inst_ptr<OperandMap>(other)->indexing();
-          },
-          nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"),
-          "Whether both are written alike: of one module, with equal maps, bindings and labels.")
-      .def("__hash__", [](const OperandMap& self) {
-        return absl::Hash<OperandIndexing>()(self.indexing()) >> 1;
-      });
+          "read; None if that is the reader itself.")
+      .Text([](const OperandMap& self) {
+        return Locked(*self.subject().state->context,
+                      [&] { return self.indexing().ToString(self.subject().Analysed()); });
+      })
+      .Html("of_operand_indexing")
+      .EqualBy(&OperandMap::indexing,
+               "Whether both are written alike: of one module, with equal maps, bindings and "
+               "labels.");
 }
 
 }  // namespace

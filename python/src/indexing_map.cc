@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "python/src/arrays.h"
+#include "python/src/classes.h"
 #include "python/src/common.h"
 #include "xla_indexing/base/diagnostic.h"
 #include "xla_indexing/map/count/count_image.h"
@@ -353,8 +354,7 @@ nb::object MaskOf(const Map& map, const std::vector<int64_t>& pairs,
 // --- The class ---
 
 void DefineParts(nb::module_& m) {
-  nb::class_<MapVariable>(m, "Variable",
-                          "A variable of a map: its name and the values that it takes.")
+  Class<MapVariable>(m, "Variable", "A variable of a map: its name and the values that it takes.")
       .def_ro("name", &MapVariable::name)
       .def_ro("bounds", &MapVariable::bounds, "Its values, an Interval.")
       .def_prop_ro(
@@ -368,22 +368,16 @@ void DefineParts(nb::module_& m) {
       .def_prop_ro(
           "size", [](const MapVariable& self) { return self.bounds.Size(); },
           "The number of values; None if that is infinite.")
-      .def("__repr__", [](const MapVariable& self) {
-        return absl::StrCat("<xla_indexing.Variable: ", self.name, " in ", self.bounds.ToString(),
-                            ">");
+      .Repr([](const MapVariable& self) {
+        return absl::StrCat(self.name, " in ", self.bounds.ToString());
       });
-  nb::class_<MapConstraint>(m, "Constraint", "A condition on the points of a map's domain.")
+  Class<MapConstraint>(m, "Constraint", "A condition on the points of a map's domain.")
       .def_ro("expression", &MapConstraint::expression, "An affine expression, as text.")
       .def_ro("bounds", &MapConstraint::bounds, "The Interval that its values lie in.")
-      .def("__str__",
-           [](const MapConstraint& self) {
-             return absl::StrCat(self.expression, " in ", self.bounds.ToString());
-           })
-      .def("__repr__", [](const MapConstraint& self) {
-        return absl::StrCat("<xla_indexing.Constraint: ", self.expression, " in ",
-                            self.bounds.ToString(), ">");
+      .Text([](const MapConstraint& self) {
+        return absl::StrCat(self.expression, " in ", self.bounds.ToString());
       });
-  nb::class_<Image>(m, "Image", "The results of a map, as a box with strides where they are one.")
+  Class<Image>(m, "Image", "The results of a map, as a box with strides where they are one.")
       .def_ro("is_box", &Image::is_box, nb::rv_policy::copy,
               "Whether the results are all elements of a box; None if that was not decided.")
       .def_prop_ro(
@@ -435,9 +429,8 @@ IndexingMap InContext(const Map& map, const SharedContext& context) {
 
 void DefineIndexingMap(nb::module_& m) {
   DefineParts(m);
-  nb::class_<Map>(
-      m, "IndexingMap",
-      R"doc(An indexing map: which elements of one tensor an element of another depends on.
+  Class<Map>(m, "IndexingMap",
+             R"doc(An indexing map: which elements of one tensor an element of another depends on.
 
 An affine function of dimensions (d, in parentheses), range variables (s, in brackets: all of their
 values count) and runtime variables (rt, in braces: one value each, known when the program runs), and
@@ -486,10 +479,10 @@ The text is that of print-indexing. ParseError shows the place of a mistake.
             }
             return constraints;
           })
-      .def_prop_ro("num_dimensions", [](const Map& self) { return self.map.num_dims(); })
-      .def_prop_ro("num_range_variables", [](const Map& self) { return self.map.num_ranges(); })
-      .def_prop_ro("num_runtime_variables", [](const Map& self) { return self.map.num_runtimes(); })
-      .def_prop_ro("num_results", [](const Map& self) { return self.map.num_results(); })
+      .Property("num_dimensions", &Map::map, &IndexingMap::num_dims)
+      .Property("num_range_variables", &Map::map, &IndexingMap::num_ranges)
+      .Property("num_runtime_variables", &Map::map, &IndexingMap::num_runtimes)
+      .Property("num_results", &Map::map, &IndexingMap::num_results)
       .def_prop_ro(
           "domain",
           [](const Map& self) { return NewMap(self, [&] { return DomainOf(self.map); }); },
@@ -499,14 +492,12 @@ The text is that of print-indexing. ParseError shows the place of a mistake.
       .def(
           "__repr__",
           [](const Map& self) { return nb::str("IndexingMap({!r})").format(ToText(TextOf(self))); })
-      .def(
-          "_repr_svg_",
-          [](const Map& self) -> nb::object {
-            const absl::StatusOr<Picture> picture =
-                Locked(*self.context, [&] { return PictureOfMap(self.map); });
-            return picture.ok() ? nb::object(ToText(picture->svg)) : nb::none();
-          },
-          nb::sig("def _repr_svg_(self) -> str | None"))
+      .def("_repr_svg_",
+           [](const Map& self) -> std::optional<nb::str> {
+             const absl::StatusOr<Picture> picture =
+                 Locked(*self.context, [&] { return PictureOfMap(self.map); });
+             return picture.ok() ? std::optional(ToText(picture->svg)) : std::nullopt;
+           })
       .def(
           "picture",
           [](const Map& self, const std::optional<std::vector<int64_t>>& element,
@@ -519,12 +510,10 @@ The text is that of print-indexing. ParseError shows the place of a mistake.
             }));
           },
           "element"_a = nb::none(), "runtime"_a = nb::none(), nb::kw_only(), "sizes"_a = nb::none(),
-          nb::sig(
-              "def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
-              "collections.abc.Sequence[int] | None = None, *, sizes: "
-              "tuple[collections.abc.Sequence[int], collections.abc.Sequence[int]] | None = None) "
-              "-> "
-              "xla_indexing.picture.Picture"),
+          nb::sig("def picture(self, element: collections.abc.Sequence[int] | None = None, "
+                  "runtime: collections.abc.Sequence[int] | None = None, *, sizes: "
+                  "tuple[collections.abc.Sequence[int], collections.abc.Sequence[int]] | None = "
+                  "None) -> xla_indexing.picture.Picture"),
           R"(Two arrays: an element of the dimensions, and all elements that it maps to.
 
     >>> transpose = xi.IndexingMap("(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 3]")
@@ -734,10 +723,9 @@ were not shown to determine a dimension.
             return nb::tuple(results);
           },
           "dims"_a, "ranges"_a = nb::tuple(), "runtime"_a = nb::tuple(),
-          nb::sig(
-              "def evaluate(self, dims: collections.abc.Sequence[int], ranges: "
-              "collections.abc.Sequence[int] = (), runtime: collections.abc.Sequence[int] = ()) -> "
-              "tuple[int, ...]"),
+          nb::sig("def evaluate(self, dims: collections.abc.Sequence[int], ranges: "
+                  "collections.abc.Sequence[int] = (), runtime: collections.abc.Sequence[int] = "
+                  "()) -> tuple[int, ...]"),
           R"doc(The results at one point, which need not be in the domain.
 
     >>> xi.IndexingMap("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]").evaluate([2], runtime=[5])
@@ -754,9 +742,9 @@ Error where the numbers of values are not those of the variables, or a number do
           },
           "indices"_a, "runtime"_a = nb::none(), nb::kw_only(), "check"_a = true,
           "max_points"_a = kMaxPoints,
-          nb::sig("def __call__(self, indices: numpy.typing.ArrayLike, runtime: "
-                  "numpy.typing.ArrayLike | None = "
-                  "None, *, check: bool = True, max_points: int = 268435456) -> typing.Any"),
+          nb::sig(
+              "def __call__(self, indices: numpy.typing.ArrayLike, runtime: numpy.typing.ArrayLike "
+              "| None = None, *, check: bool = True, max_points: int = 268435456) -> typing.Any"),
           R"doc(The results at many points.
 
 `indices` are integers of shape [N, dimensions]: a row for each point. `runtime` are the values of the
@@ -776,9 +764,8 @@ TypeError where the indices are no integers.
           "reads", &ReadsOf, "indices"_a, "runtime"_a = nb::none(), nb::kw_only(),
           "max_points"_a = kMaxPoints,
           nb::sig("def reads(self, indices: numpy.typing.ArrayLike, runtime: "
-                  "numpy.typing.ArrayLike | None = None, "
-                  "*, max_points: int = 268435456) -> tuple[numpy.typing.NDArray[numpy.int64], "
-                  "numpy.typing.NDArray[numpy.int64]]"),
+                  "numpy.typing.ArrayLike | None = None, *, max_points: int = 268435456) -> "
+                  "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]"),
           R"doc(All that many points map to: a pair (rows, elements) of int64 arrays [M] and [M, results].
 
 The point in row `rows[i]` of `indices` maps to `elements[i]`, one for every value of the range variables
@@ -794,8 +781,8 @@ Error for more than `max_points` points, and for a range variable without bound.
       .def("in_domain", &InDomain, "indices"_a, "runtime"_a = nb::none(), nb::kw_only(),
            "max_points"_a = kMaxPoints,
            nb::sig("def in_domain(self, indices: numpy.typing.ArrayLike, runtime: "
-                   "numpy.typing.ArrayLike | None = "
-                   "None, *, max_points: int = 268435456) -> numpy.typing.NDArray[numpy.bool_]"),
+                   "numpy.typing.ArrayLike | None = None, *, max_points: int = 268435456) -> "
+                   "numpy.typing.NDArray[numpy.bool_]"),
            "For each row of `indices` whether the point maps to anything: a boolean array [N].")
       .def(
           "to_numpy",
@@ -813,11 +800,9 @@ Error for more than `max_points` points, and for a range variable without bound.
           },
           "kind"_a = "pairs", nb::kw_only(), "runtime"_a = nb::none(), "shape"_a = nb::none(),
           "max_points"_a = kMaxPoints,
-          nb::sig(
-              "def to_numpy(self, kind: str = 'pairs', *, runtime: numpy.typing.ArrayLike | "
-              "None = None, "
-              "shape: collections.abc.Sequence[int] | None = None, max_points: int = 268435456) -> "
-              "numpy.typing.NDArray[typing.Any]"),
+          nb::sig("def to_numpy(self, kind: str = 'pairs', *, runtime: numpy.typing.ArrayLike | "
+                  "None = None, shape: collections.abc.Sequence[int] | None = None, max_points: "
+                  "int = 268435456) -> numpy.typing.NDArray[typing.Any]"),
           R"doc(Everything that the map says, for one value of its runtime variables.
 
 kind 'pairs': an int64 array [M, dimensions + results], a row for each different pair, in order.

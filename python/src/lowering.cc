@@ -1,5 +1,6 @@
 // Computations as code: xla_indexing.lowering, as methods of what is asked about.
 
+#include "python/src/classes.h"
 #include "python/src/common.h"
 #include "python/src/subjects.h"
 

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "python/src/classes.h"
 #include "python/src/common.h"
 #include "python/src/indexing.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
@@ -27,12 +28,6 @@
 
 namespace xla_indexing::python {
 namespace {
-
-nb::tuple ToTuple(absl::Span<const int64_t> values) {
-  nb::list list;
-  for (const int64_t value : values) list.append(value);
-  return nb::tuple(list);
-}
 
 std::vector<Instruction> WithState(const SharedModule& state,
                                    absl::Span<const HloInstruction* const> instructions) {
@@ -174,23 +169,16 @@ nb::object Find(const Module& self, absl::string_view name) {
 // --- Shapes ---
 
 void DefineShape(nb::module_& m) {
-  nb::class_<Layout>(m, "Layout", "The order in which the dimensions of an array lie in memory.")
-      .def_prop_ro(
-          "minor_to_major", [](const Layout& self) { return ToTuple(self.minor_to_major); },
-          "The dimensions, the one that varies fastest in memory first.",
-          nb::sig("def minor_to_major(self) -> tuple[int, ...]"))
-      .def_prop_ro("memory_space", [](const Layout& self) { return self.memory_space; })
-      .def("__str__", &Layout::ToString)
-      .def("__repr__", [](const Layout& self) { return ReprOf("Layout", self.ToString()); })
-      .def(
-          "__eq__",
-          [](const Layout& self, nb::handle other) {
-            return nb::isinstance<Layout>(other) && self == *nb::inst_ptr<Layout>(other);
-          },
-          nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
-      .def("__hash__", [](const Layout& self) { return absl::Hash<Layout>()(self) >> 1; });
+  Class<Layout>(m, "Layout", "The order in which the dimensions of an array lie in memory.")
+      .Property(
+          "minor_to_major",
+          [](const Layout& self) { return absl::MakeConstSpan(self.minor_to_major); },
+          "The dimensions, the one that varies fastest in memory first.")
+      .Property("memory_space", &Layout::memory_space)
+      .Text(&Layout::ToString)
+      .EqualBy(std::identity());
 
-  nb::class_<Shape>(m, "Shape", R"doc(The shape of a value: an array, a tuple, a token.
+  Class<Shape>(m, "Shape", R"doc(The shape of a value: an array, a tuple, a token.
 
     >>> s = xi.Shape("(f32[2,3]{1,0}, s32[])")
     >>> s.is_array, [str(leaf) for leaf in s.leaves], s.leaves[0].dimensions
@@ -224,9 +212,7 @@ void DefineShape(nb::module_& m) {
       .def_prop_ro("is_array", &Shape::IsArray)
       .def_prop_ro("is_tuple", &Shape::IsTuple)
       .def_prop_ro("is_static", &Shape::IsStatic, "Whether no dimension is dynamic, in any leaf.")
-      .def_prop_ro(
-          "layout", [](const Shape& self) { return self.layout(); },
-          "The Layout, None if none was given (row-major, then).")
+      .Property("layout", &Shape::layout, "The Layout, None if none was given (row-major, then).")
       .def_prop_ro(
           "element_count", [](const Shape& self) { return ValueOf(self.ElementCount()); },
           "The number of elements of an array (at the bounds of its sizes). Error for what is no "
@@ -242,33 +228,13 @@ void DefineShape(nb::module_& m) {
           nb::sig("def leaves(self) -> tuple[Shape, ...]"))
       .def("__str__", &Shape::ToString)
       .def("__repr__", [](const Shape& self) { return "Shape('" + self.ToString() + "')"; })
-      .def(
-          "__eq__",
-          [](const Shape& self, nb::handle other) {
-            return nb::isinstance<Shape>(other) && self == *nb::inst_ptr<Shape>(other);
-          },
-          nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
-      .def("__hash__", [](const Shape& self) { return absl::Hash<Shape>()(self) >> 1; })
+      .EqualBy(std::identity())
       .def(
           "__reduce__",
           [](const nb::object& self) {
             return nb::make_tuple(self.type(), nb::make_tuple(nb::str(self)));
           },
           nb::sig("def __reduce__(self) -> tuple[type[Shape], tuple[str]]"));
-}
-
-// == and hash of what is an object of a module: one object of it is many of Python's.
-template <typename Class, typename Pointer>
-void DefineIdentity(nb::class_<Class>& type, Pointer Class::* pointer) {
-  type.def(
-          "__eq__",
-          [pointer](const Class& self, nb::handle other) {
-            return nb::isinstance<Class>(other) &&
-                   self.*pointer == nb::inst_ptr<Class>(other)->*pointer;
-          },
-          nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
-      .def("__hash__",
-           [pointer](const Class& self) { return absl::Hash<Pointer>()(self.*pointer) >> 1; });
 }
 
 // Appends a line for each of the first of many things, and how many more there are.
@@ -313,10 +279,11 @@ std::string SummaryOf(const Module& self) {
   return text;
 }
 
-void DefineModuleClass(nb::class_<Module>& type) {
-  type.def_prop_ro("name", [](const Module& self) { return ToText(self.state->module->name()); })
-      .def_prop_ro(
-          "filename", [](const Module& self) { return ToText(self.state->filename); },
+void DefineModuleClass(Class<Module>& type) {
+  type.EqualBy(&Module::state)
+      .Property("name", [](const Module& self) { return self.state->module->name(); })
+      .Property(
+          "filename", [](const Module& self) { return self.state->filename; },
           "Where the text came from, as error messages say it.")
       .def_prop_ro(
           "computations",
@@ -333,10 +300,9 @@ void DefineModuleClass(nb::class_<Module>& type) {
           "The instructions of all computations.")
       .def_prop_ro("fusions", &FusionsOf,
                    "The fusion instructions that are not inside of another fusion.")
-      .def_prop_ro(
-          "warnings", &WarningsOf,
-          "What is not known of the module, a text for each instruction whose opcode is none that "
-          "the library knows: it is treated as reading all of its operands.")
+      .def_prop_ro("warnings", &WarningsOf,
+                   "What is not known of the module, a text for each instruction whose opcode is "
+                   "none that the library knows: it is treated as reading all of its operands.")
       .def_prop_ro("num_replicas",
                    [](const Module& self) { return self.state->module->replica_count(); })
       .def_prop_ro("num_partitions",
@@ -346,13 +312,12 @@ void DefineModuleClass(nb::class_<Module>& type) {
           [](const Module& self) {
             std::vector<std::optional<nb::str>> names;
             for (const std::string& name : self.state->argument_names) {
-              names.push_back(name.empty() ? std::nullopt : std::optional<nb::str>(ToText(name)));
+              names.push_back(TextOrNone(name));
             }
             return names;
           },
-          "For each parameter of the entry the Python function's argument that it is; None if "
-          "that is "
-          "not known.")
+          "For each parameter of the entry the Python function's argument that it is; None if that "
+          "is not known.")
       .def(
           "__getitem__", &Find, "name"_a,
           nb::sig("def __getitem__(self, name: str, /) -> Instruction | Computation"),
@@ -393,25 +358,23 @@ verify.
       .def(
           "__str__", [](const Module& self) { return ToText(SummaryOf(self)); },
           "A few lines: how much there is, the parameters, the result. to_text() is the text.")
-      .def("__repr__",
-           [](const Module& self) {
-             const HloModule& module = *self.state->module;
-             return ReprOf("Module", absl::StrCat(module.name(), ", ", module.computations().size(),
-                                                  " computations, ", module.instruction_count(),
-                                                  " instructions"));
-           })
-      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_module", self); })
+      .Repr([](const Module& self) {
+        const HloModule& module = *self.state->module;
+        return absl::StrCat(module.name(), ", ", module.computations().size(), " computations, ",
+                            module.instruction_count(), " instructions");
+      })
+      .Html("of_module")
       .def(
           "__reduce__",
           [](const nb::object& self) {
             return Unpickled("module", self.attr("to_text")(), self.attr("filename"));
           },
           nb::sig(kReduceSignature));
-  DefineIdentity(type, &Module::state);
 }
 
-void DefineComputation(nb::class_<Computation>& type) {
-  type.def_prop_ro("name", [](const Computation& self) { return ToText(self.computation->name()); })
+void DefineComputation(Class<Computation>& type) {
+  type.EqualBy(&Computation::computation)
+      .Property("name", &Computation::computation, &HloComputation::name)
       .def_prop_ro("module", [](const Computation& self) { return Module{self.state}; })
       .def_prop_ro(
           "instructions",
@@ -432,7 +395,7 @@ void DefineComputation(nb::class_<Computation>& type) {
                      }
                      return Instruction{self.state, root};
                    })
-      .def_prop_ro("is_entry", [](const Computation& self) { return self.computation->is_entry(); })
+      .Property("is_entry", &Computation::computation, &HloComputation::is_entry)
       .def_prop_ro(
           "is_fusion",
           [](const Computation& self) { return self.state->fused.contains(self.computation); },
@@ -460,12 +423,10 @@ void DefineComputation(nb::class_<Computation>& type) {
                              ToText(self.computation->name()));
           },
           nb::sig(kReduceSignature))
-      .def("__repr__", [](const Computation& self) {
-        return ReprOf("Computation",
-                      absl::StrCat(self.computation->name(), ", ",
-                                   self.computation->instruction_count(), " instructions"));
+      .Repr([](const Computation& self) {
+        return absl::StrCat(self.computation->name(), ", ", self.computation->instruction_count(),
+                            " instructions");
       });
-  DefineIdentity(type, &Computation::computation);
 }
 
 // The innermost place in the source.
@@ -474,12 +435,12 @@ SourceFrame PlaceOf(const Instruction& self) {
   return frames.empty() ? SourceFrame() : std::move(frames.front());
 }
 
-void DefineInstruction(nb::class_<Instruction>& type) {
-  type.def_prop_ro("name", [](const Instruction& self) { return ToText(self.instruction->name()); })
-      .def_prop_ro(
-          "opcode", [](const Instruction& self) { return ToText(self.instruction->opcode_name()); },
-          "The opcode as HLO text spells it, such as 'dynamic-slice'.")
-      .def_prop_ro("shape", [](const Instruction& self) { return self.instruction->shape(); })
+void DefineInstruction(Class<Instruction>& type) {
+  type.EqualBy(&Instruction::instruction)
+      .Property("name", &Instruction::instruction, &HloInstruction::name)
+      .Property("opcode", &Instruction::instruction, &HloInstruction::opcode_name,
+                "The opcode as HLO text spells it, such as 'dynamic-slice'.")
+      .Property("shape", &Instruction::instruction, &HloInstruction::shape)
       .def_prop_ro("operands",
                    [](const Instruction& self) {
                      return WithState(self.state, self.instruction->operands());
@@ -499,7 +460,7 @@ void DefineInstruction(nb::class_<Instruction>& type) {
                    [](const Instruction& self) {
                      return WithState(self.state, self.instruction->called_computations());
                    })
-      .def_prop_ro("is_root", [](const Instruction& self) { return self.instruction->is_root(); })
+      .Property("is_root", &Instruction::instruction, &HloInstruction::is_root)
       .def_prop_ro(
           "parameter_number",
           [](const Instruction& self) -> std::optional<int64_t> {
@@ -507,42 +468,32 @@ void DefineInstruction(nb::class_<Instruction>& type) {
             return self.instruction->parameter_number();
           },
           "The number of a parameter; None for other instructions.")
-      .def_prop_ro(
+      .Property(
           "argument",
-          [](const Instruction& self) -> std::optional<nb::str> {
-            const std::optional<std::string> name = ArgumentOf(*self.state, *self.instruction);
-            return name ? std::optional<nb::str>(ToText(*name)) : std::nullopt;
-          },
+          [](const Instruction& self) { return ArgumentOf(*self.state, *self.instruction); },
           "The Python function's argument that a parameter of the entry is, such as "
-          "\"args[0]['w']\"; None if "
-          "that is not known.")
-      .def_prop_ro(
-          "op_name",
-          [](const Instruction& self) { return ToText(self.instruction->metadata().op_name); },
+          "\"args[0]['w']\"; None if that is not known.")
+      .Property(
+          "op_name", [](const Instruction& self) { return self.instruction->metadata().op_name; },
           "The operation of the program that it comes from, such as 'jit(f)/add'; empty where that "
           "is not known.")
-      .def_prop_ro(
-          "source_file", [](const Instruction& self) { return ToText(PlaceOf(self).file); },
-          "The file of the program's source; empty where it is not known.")
-      .def_prop_ro(
-          "source_line", [](const Instruction& self) { return PlaceOf(self).line; },
-          "The line in it, from 1; 0 where it is not known.")
+      .Property("source_file", &PlaceOf, &SourceFrame::file,
+                "The file of the program's source; empty where it is not known.")
+      .Property("source_line", &PlaceOf, &SourceFrame::line,
+                "The line in it, from 1; 0 where it is not known.")
       .def_prop_ro(
           "frames",
           [](const Instruction& self) {
-            nb::list frames;
+            std::vector<std::tuple<nb::str, int64_t, nb::str>> frames;
             for (const SourceFrame& frame : self.instruction->SourceFrames()) {
-              frames.append(nb::make_tuple(ToText(frame.file), frame.line, ToText(frame.function)));
+              frames.emplace_back(ToText(frame.file), frame.line, ToText(frame.function));
             }
             return frames;
           },
           "Where it stands in the program and who called that, the innermost first: (file, line, "
-          "function).",
-          nb::sig("def frames(self) -> list[tuple[str, int, str]]"))
-      .def_prop_ro(
-          "text", [](const Instruction& self) { return ToText(self.instruction->ToString()); },
-          "The line of HLO text.")
-      .def("__str__", [](const Instruction& self) { return ToText(self.instruction->ToString()); })
+          "function).")
+      .Property("text", &Instruction::instruction, &HloInstruction::ToString,
+                "The line of HLO text.")
       .def(
           "__reduce__",
           [](const Instruction& self) {
@@ -551,10 +502,7 @@ void DefineInstruction(nb::class_<Instruction>& type) {
                              ToText(self.instruction->name()));
           },
           nb::sig(kReduceSignature))
-      .def("__repr__", [](const Instruction& self) {
-        return ReprOf("Instruction", self.instruction->ToString());
-      });
-  DefineIdentity(type, &Instruction::instruction);
+      .Text([](const Instruction& self) { return self.instruction->ToString(); });
 }
 
 }  // namespace
@@ -593,22 +541,22 @@ std::optional<std::string> ArgumentOf(const ModuleState& state, const HloInstruc
 SubjectClasses DefineModule(nb::module_& m) {
   DefineShape(m);
   SubjectClasses classes = {
-      nb::class_<Module>(m, "Module", R"doc(An HLO module: load() makes it, from what there is.
+      Class<Module>(m, "Module", R"doc(An HLO module: load() makes it, from what there is.
 
     >>> m = xi.load("ENTRY e { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }")
     >>> m.entry.root.opcode, m["p"].shape.dimensions
     ('negate', (4,))
 )doc"),
-      nb::class_<Instruction>(m, "Instruction", R"doc(An instruction: an opcode applied to operands.
+      Class<Instruction>(m, "Instruction", R"doc(An instruction: an opcode applied to operands.
 
 Equal where both are the same instruction of the same module object.
 )doc"),
-      nb::class_<Computation>(m, "Computation",
-                              R"doc(A computation: instructions, one of which is the root.
+      Class<Computation>(m, "Computation",
+                         R"doc(A computation: instructions, one of which is the root.
 
 Its questions are about all of it, as one fusion: from the root to the parameters.
 )doc"),
-      nb::class_<OperandMap>(
+      Class<OperandMap>(
           m, "OperandIndexing",
           R"doc(One map of an operand, what its runtime variables are, and how much it says.
 
@@ -621,8 +569,7 @@ said. An element that the operation's formula names counts as read.
   DefineComputation(classes.computation);
   m.def("parse", &ParseModulesOf, "content"_a, "filename"_a = "<bytes>",
         "The modules of a text of HLO, or the module of an HloModuleProto, which the verifier has "
-        "to accept. "
-        "ParseError where it does not.");
+        "to accept. ParseError where it does not.");
   return classes;
 }
 

@@ -1,6 +1,7 @@
 // The extension module xla_indexing._native: the C++ library for Python. The package xla_indexing
 // (python/xla_indexing) is what users import; it adds what is easier said in Python.
 
+#include "python/src/classes.h"
 #include "python/src/common.h"
 #include "xla_indexing/ops/answers/parts/direction.h"
 #include "xla_indexing/version.h"

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "python/src/classes.h"
 #include "python/src/common.h"
 #include "python/src/indexing.h"
 #include "python/src/subjects.h"
@@ -41,6 +43,14 @@ Computation ToComputation(nb::handle object) {
   return {state, state->module->entry_computation()};
 }
 
+const Machine& MachineNamed(absl::string_view name) {
+  const Machine* machine = FindMachine(name);
+  if (machine == nullptr) {
+    ThrowInvalid(absl::StrCat("'", name, "' is no machine: ", absl::StrJoin(MachineNames(), ", ")));
+  }
+  return *machine;
+}
+
 namespace {
 
 // --- Utilization ---
@@ -54,34 +64,15 @@ struct UtilizationAnswer {
   UtilizationReport report;
 };
 
-// A count as a table has it: a number where it is one, text otherwise.
-nb::object CellOf(const Interval& count) {
-  if (count.IsPoint()) return nb::int_(count.lower());
-  return nb::str(CountText(count).c_str());
-}
-
-nb::dict RowOfReads(const OperandReads& reads) {
-  const OperandUtilization& of = reads.of;
-  nb::dict row;
-  row["output_leaf"] = of.output_leaf;
-  row["operand"] = of.operand;
-  row["operand_leaf"] = of.operand_leaf;
-  row["operand_name"] = ToText(NameOfOperand(reads.subject, of.operand));
-  row["elements_read"] = CellOf(of.utilization.elements_read);
-  row["elements"] = CellOf(of.utilization.elements);
-  row["reads"] = CellOf(of.utilization.reads);
-  row["used_fraction"] = of.utilization.UsedFraction();
-  row["reads_per_element"] = of.utilization.ReadsPerElement();
-  row["bytes_read"] = CellOf(of.utilization.bytes_read);
-  row["bytes_of_reads"] = CellOf(of.utilization.bytes_of_reads);
-  return row;
-}
+const Utilization& UtilizationOf(const OperandReads& reads) { return reads.of.utilization; }
 
 std::vector<OperandReads> ReadsOfReport(const UtilizationAnswer& answer) {
   std::vector<OperandReads> all;
   for (const OperandUtilization& of : answer.report.operands) all.push_back({answer.subject, of});
   return all;
 }
+
+const Traffic& TotalOf(const UtilizationAnswer& answer) { return answer.report.total; }
 
 template <typename Class>
 void DefineUtilizationOf(nb::class_<Class>& type) {
@@ -105,220 +96,161 @@ void DefineUtilizationOf(nb::class_<Class>& type) {
 
 void DefineUtilization(nb::module_& m, SubjectClasses& classes) {
   constexpr const char* kCount = " An Interval, of one number where it is known.";
-  nb::class_<OperandReads>(m, "OperandUtilization",
-                           "How much of one array of an operand one array of the result reads.")
-      .def_prop_ro("output_leaf", [](const OperandReads& self) { return self.of.output_leaf; })
-      .def_prop_ro("operand", [](const OperandReads& self) { return self.of.operand; })
-      .def_prop_ro("operand_leaf", [](const OperandReads& self) { return self.of.operand_leaf; })
-      .def_prop_ro("operand_name",
-                   [](const OperandReads& self) {
-                     return ToText(NameOfOperand(self.subject, self.of.operand));
-                   })
-      .def_prop_ro(
-          "elements", [](const OperandReads& self) { return self.of.utilization.elements; },
-          absl::StrCat("Elements of the array.", kCount).c_str())
-      .def_prop_ro(
-          "elements_read",
-          [](const OperandReads& self) { return self.of.utilization.elements_read; },
-          absl::StrCat("Elements that some element of the output reads.", kCount).c_str())
-      .def_prop_ro(
-          "reads", [](const OperandReads& self) { return self.of.utilization.reads; },
+  Class<OperandReads>(m, "OperandUtilization",
+                      "How much of one array of an operand one array of the result reads.")
+      .Property("output_leaf", &OperandReads::of, &OperandUtilization::output_leaf)
+      .Property("operand", &OperandReads::of, &OperandUtilization::operand)
+      .Property("operand_leaf", &OperandReads::of, &OperandUtilization::operand_leaf)
+      .Property(
+          "operand_name",
+          [](const OperandReads& self) { return NameOfOperand(self.subject, self.of.operand); })
+      .Property("elements", &UtilizationOf, &Utilization::elements,
+                absl::StrCat("Elements of the array.", kCount).c_str())
+      .Property("elements_read", &UtilizationOf, &Utilization::elements_read,
+                absl::StrCat("Elements that some element of the output reads.", kCount).c_str())
+      .Property(
+          "reads", &UtilizationOf, &Utilization::reads,
           absl::StrCat("Pairs of an element of the output and one that it reads.", kCount).c_str())
-      .def_prop_ro(
-          "bytes", [](const OperandReads& self) { return self.of.utilization.bytes; },
-          absl::StrCat("Bytes of all elements.", kCount).c_str())
-      .def_prop_ro(
-          "bytes_read", [](const OperandReads& self) { return self.of.utilization.bytes_read; },
-          absl::StrCat("Bytes of the elements that are read.", kCount).c_str())
-      .def_prop_ro(
-          "bytes_of_reads",
-          [](const OperandReads& self) { return self.of.utilization.bytes_of_reads; },
+      .Property("bytes", &UtilizationOf, &Utilization::bytes,
+                absl::StrCat("Bytes of all elements.", kCount).c_str())
+      .Property("bytes_read", &UtilizationOf, &Utilization::bytes_read,
+                absl::StrCat("Bytes of the elements that are read.", kCount).c_str())
+      .Property(
+          "bytes_of_reads", &UtilizationOf, &Utilization::bytes_of_reads,
           absl::StrCat("Bytes of all reads, if nothing is kept between them.", kCount).c_str())
-      .def_prop_ro(
-          "buffer_bytes", [](const OperandReads& self) { return self.of.utilization.buffer_bytes; },
-          "Bytes that the array takes in memory, with padding; None if that is not known.")
-      .def_prop_ro(
-          "used_fraction",
-          [](const OperandReads& self) { return self.of.utilization.UsedFraction(); },
-          "elements_read / elements; None if one of them is not known.")
-      .def_prop_ro(
-          "reads_per_element",
-          [](const OperandReads& self) { return self.of.utilization.ReadsPerElement(); },
-          "reads / elements_read; None if one of them is not known.")
-      .def_prop_ro("is_exact",
-                   [](const OperandReads& self) { return self.of.utilization.IsExact(); })
-      .def_prop_ro("has_runtime_values",
-                   [](const OperandReads& self) { return self.of.utilization.has_runtime_values; })
-      .def("__repr__", [](const OperandReads& self) {
+      .Property("buffer_bytes", &UtilizationOf, &Utilization::buffer_bytes,
+                "Bytes that the array takes in memory, with padding; None if that is not known.")
+      .Property("used_fraction", &UtilizationOf, &Utilization::UsedFraction,
+                "elements_read / elements; None if one of them is not known.")
+      .Property("reads_per_element", &UtilizationOf, &Utilization::ReadsPerElement,
+                "reads / elements_read; None if one of them is not known.")
+      .Property("is_exact", &UtilizationOf, &Utilization::IsExact)
+      .Property("has_runtime_values", &UtilizationOf, &Utilization::has_runtime_values)
+      .Repr([](const OperandReads& self) {
         const Utilization& u = self.of.utilization;
-        return ReprOf("OperandUtilization",
-                      absl::StrCat(NameOfOperand(self.subject, self.of.operand), ", ",
-                                   CountText(u.elements_read), " of ", CountText(u.elements),
-                                   " elements, ", CountText(u.reads), " reads"));
+        return absl::StrCat(NameOfOperand(self.subject, self.of.operand), ", ",
+                            CountText(u.elements_read), " of ", CountText(u.elements),
+                            " elements, ", CountText(u.reads), " reads");
       });
-  nb::class_<UtilizationAnswer>(m, "Utilization", "How much of its operands something uses.")
+  Class<UtilizationAnswer>(m, "Utilization", "How much of its operands something uses.")
       .def_prop_ro("operands", &ReadsOfReport,
                    "By output leaf, operand and operand leaf. An array that nothing reads stands "
                    "with output 0.")
-      .def_prop_ro(
-          "bytes_of_reads",
-          [](const UtilizationAnswer& self) { return self.report.total.bytes_of_reads; },
-          "Bytes of all reads, an Interval.")
-      .def_prop_ro(
-          "bytes_read", [](const UtilizationAnswer& self) { return self.report.total.bytes_read; },
-          "Bytes of all elements that are read, each once, an Interval.")
-      .def_prop_ro(
-          "bytes_written",
-          [](const UtilizationAnswer& self) { return self.report.total.bytes_written; },
-          "Bytes of the result, an Interval.")
+      .Property("bytes_of_reads", &TotalOf, &Traffic::bytes_of_reads,
+                "Bytes of all reads, an Interval.")
+      .Property("bytes_read", &TotalOf, &Traffic::bytes_read,
+                "Bytes of all elements that are read, each once, an Interval.")
+      .Property("bytes_written", &TotalOf, &Traffic::bytes_written,
+                "Bytes of the result, an Interval.")
       .def(
           "rows",
           [](const UtilizationAnswer& self) {
-            std::vector<nb::dict> rows;
-            for (const OperandReads& reads : ReadsOfReport(self)) rows.push_back(RowOfReads(reads));
+            std::vector<TableRow> rows;
+            for (const OperandReads& reads : ReadsOfReport(self)) {
+              rows.push_back(
+                  RowOf(nb::cast(reads), {"output_leaf", "operand", "operand_leaf", "operand_name",
+                                          "elements_read", "elements", "reads", "used_fraction",
+                                          "reads_per_element", "bytes_read", "bytes_of_reads"}));
+            }
             return rows;
           },
-          "A dict for each of `operands`.",
-          nb::sig("def rows(self) -> list[dict[str, typing.Any]]"))
-      .def("__repr__",
-           [](const UtilizationAnswer& self) {
-             const Traffic& total = self.report.total;
-             return ReprOf("Utilization",
-                           absl::StrCat("bytes read ", CountText(total.bytes_read), ", written ",
-                                        CountText(total.bytes_written)));
-           })
-      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); });
+          "A dict for each of `operands`.")
+      .Repr([](const UtilizationAnswer& self) {
+        const Traffic& total = self.report.total;
+        return absl::StrCat("bytes read ", CountText(total.bytes_read), ", written ",
+                            CountText(total.bytes_written));
+      })
+      .Html("of_rows");
   DefineUtilizationOf(classes.instruction);
   DefineUtilizationOf(classes.computation);
 }
 
 // --- Equivalence ---
 
-nb::object ElementTuple(const std::vector<int64_t>& element) {
-  nb::list list;
-  for (const int64_t index : element) list.append(index);
-  return nb::tuple(list);
+// As Python writes it: `(0, 1)`, `(0,)`.
+std::string ElementText(const std::vector<int64_t>& element) {
+  return nb::repr(AsPython(element)).c_str();
 }
 
-nb::dict RowOfComparison(const LeafComparison& leaf) {
-  nb::dict row;
-  row["output_leaf"] = leaf.output_leaf;
-  row["parameter"] = leaf.parameter;
-  row["parameter_leaf"] = leaf.parameter_leaf;
-  row["meets"] =
-      leaf.other ? nb::cast(std::pair(leaf.other->operand, leaf.other->operand_leaf)) : nb::none();
+using ParameterLeaf = std::pair<int64_t, int64_t>;
+
+std::optional<ParameterLeaf> OtherOf(const LeafComparison& leaf) {
+  if (!leaf.other) return std::nullopt;
+  return ParameterLeaf(leaf.other->operand, leaf.other->operand_leaf);
+}
+
+TableRow RowOfComparison(const LeafComparison& leaf) {
+  TableRow row = RowOf(nb::cast(leaf), {"output_leaf", "parameter", "parameter_leaf"});
+  row["meets"] = OtherOf(leaf);
   row["same"] = ToBool(leaf.same);
-  row["reason"] = leaf.reason.empty() ? nb::none() : nb::object(ToText(leaf.reason));
+  row["reason"] = TextOrNone(leaf.reason);
   return row;
 }
 
 void DefineEquivalence(nb::module_& m) {
-  nb::class_<PairOfOne>(
-      m, "PairOfOne",
-      "A pair of elements that only one of two computations reads, or of elements "
-      "that meet only in one.")
+  Class<PairOfOne>(m, "PairOfOne",
+                   "A pair of elements that only one of two computations reads, or of elements "
+                   "that meet only in one.")
       .def_ro("is_of_first", &PairOfOne::is_of_first, "Whether that is the first one.")
-      .def_prop_ro(
-          "output_element", [](const PairOfOne& self) { return ElementTuple(self.output_element); },
-          nb::sig("def output_element(self) -> tuple[int, ...]"))
-      .def_prop_ro(
-          "operand_element",
-          [](const PairOfOne& self) { return ElementTuple(self.operand_element); },
-          nb::sig("def operand_element(self) -> tuple[int, ...]"))
-      .def_prop_ro(
-          "other_element",
-          [](const PairOfOne& self) {
-            return self.other_element ? ElementTuple(*self.other_element) : nb::none();
-          },
-          "The element that it meets; None in a comparison of reads.",
-          nb::sig("def other_element(self) -> tuple[int, ...] | None"))
-      .def_prop_ro(
-          "runtime_values",
-          [](const PairOfOne& self) {
-            nb::dict values;
-            for (const auto& [binding, value] : self.runtime_values)
-              values[ToText(binding)] = value;
-            return values;
-          },
-          "What each runtime variable is bound to, and its value in this pair.",
-          nb::sig("def runtime_values(self) -> dict[str, int]"))
-      .def("__repr__", [](const PairOfOne& self) {
-        const char* side = self.is_of_first ? "first" : "second";
-        if (!self.other_element) {
-          return nb::str("<xla_indexing.PairOfOne: output {}, operand {}, of the {}>")
-              .format(ElementTuple(self.output_element), ElementTuple(self.operand_element), side);
-        }
-        return nb::str("<xla_indexing.PairOfOne: output {}, {} meets {}, of the {}>")
-            .format(ElementTuple(self.output_element), ElementTuple(self.operand_element),
-                    ElementTuple(*self.other_element), side);
+      .Property("output_element", &PairOfOne::output_element)
+      .Property("operand_element", &PairOfOne::operand_element)
+      .Property("other_element", &PairOfOne::other_element,
+                "The element that it meets; None in a comparison of reads.")
+      .Property("runtime_values", &PairOfOne::runtime_values,
+                "What each runtime variable is bound to, and its value in this pair.")
+      .Repr([](const PairOfOne& self) {
+        return absl::StrCat(
+            "output ", ElementText(self.output_element), self.other_element ? ", " : ", operand ",
+            ElementText(self.operand_element),
+            self.other_element ? absl::StrCat(" meets ", ElementText(*self.other_element)) : "",
+            ", of the ", self.is_of_first ? "first" : "second");
       });
-  nb::class_<LeafComparison>(m, "LeafComparison",
-                             "Whether two computations read one array of a parameter alike, or "
-                             "elements of two arrays meet alike.")
+  Class<LeafComparison>(m, "LeafComparison",
+                        "Whether two computations read one array of a parameter alike, or elements "
+                        "of two arrays meet alike.")
       .def_ro("output_leaf", &LeafComparison::output_leaf)
       .def_ro("parameter", &LeafComparison::parameter)
       .def_ro("parameter_leaf", &LeafComparison::parameter_leaf)
-      .def_prop_ro(
-          "other",
-          [](const LeafComparison& self) {
-            return self.other
-                       ? std::optional(std::pair(self.other->operand, self.other->operand_leaf))
-                       : std::nullopt;
-          },
-          "The other parameter and its leaf; None in a comparison of reads.")
-      .def_prop_ro(
-          "same", [](const LeafComparison& self) { return ToBool(self.same); },
-          "None if it was not decided.")
-      .def_prop_ro(
-          "difference", [](const LeafComparison& self) { return self.difference; },
-          "A pair that only one has; None if none was found.")
-      .def_prop_ro(
-          "reason", [](const LeafComparison& self) { return ToText(self.reason); },
-          "Why it is not decided; empty where it is.");
-  nb::class_<EquivalenceReport>(m, "Equivalence",
-                                "Whether two computations read the same elements of their "
-                                "parameters, and the same elements meet.")
-      .def_prop_ro(
-          "same", [](const EquivalenceReport& self) { return ToBool(self.same); },
-          "Whether both hold; None if undecided.")
-      .def_prop_ro(
-          "reads", [](const EquivalenceReport& self) { return ToBool(self.reads); },
-          "Whether the same elements are read; None if undecided.")
-      .def_prop_ro(
-          "meets", [](const EquivalenceReport& self) { return ToBool(self.meets); },
-          "Whether the same elements meet, as operands of one product or sum, or in one step of a "
-          "dot. None if undecided, and if the elements read are not the same.")
-      .def_prop_ro(
-          "difference", [](const EquivalenceReport& self) { return ToText(self.difference); },
-          "How the shapes differ; empty where they do not.")
-      .def_prop_ro(
-          "leaves", [](const EquivalenceReport& self) { return self.leaves; },
-          "The comparison of each array of the output and each of a parameter.")
-      .def_prop_ro(
-          "pairs", [](const EquivalenceReport& self) { return self.pairs; },
-          "The comparison of what meets, for each two arrays of parameters.")
-      .def_prop_ro(
-          "reason", [](const EquivalenceReport& self) { return ToText(self.meets_reason); },
-          "Why it was not decided what meets, where that is for no single pair.")
+      .Property("other", &OtherOf,
+                "The other parameter and its leaf; None in a comparison of reads.")
+      .Property("same", &LeafComparison::same, "None if it was not decided.")
+      .Property("difference", &LeafComparison::difference,
+                "A pair that only one has; None if none was found.")
+      .Property("reason", &LeafComparison::reason, "Why it is not decided; empty where it is.");
+  Class<EquivalenceReport>(m, "Equivalence",
+                           "Whether two computations read the same elements of their parameters, "
+                           "and the same elements meet.")
+      .Property("same", &EquivalenceReport::same, "Whether both hold; None if undecided.")
+      .Property("reads", &EquivalenceReport::reads,
+                "Whether the same elements are read; None if undecided.")
+      .Property("meets", &EquivalenceReport::meets,
+                "Whether the same elements meet, as operands of one product or sum, or in one step "
+                "of a dot. None if undecided, and if the elements read are not the same.")
+      .Property("difference", &EquivalenceReport::difference,
+                "How the shapes differ; empty where they do not.")
+      .Property("leaves", &EquivalenceReport::leaves,
+                "The comparison of each array of the output and each of a parameter.")
+      .Property("pairs", &EquivalenceReport::pairs,
+                "The comparison of what meets, for each two arrays of parameters.")
+      .Property("reason", &EquivalenceReport::meets_reason,
+                "Why it was not decided what meets, where that is for no single pair.")
       .def_ro("not_compared", &EquivalenceReport::not_compared,
               "The number of pairs of arrays that were left out.")
       .def("__bool__", [](const EquivalenceReport& self) { return self.same == Answer::kYes; })
-      .def(
-          "rows",
-          [](const EquivalenceReport& self) {
-            std::vector<nb::dict> rows;
-            for (const std::vector<LeafComparison>* leaves : {&self.leaves, &self.pairs}) {
-              for (const LeafComparison& leaf : *leaves) rows.push_back(RowOfComparison(leaf));
-            }
-            return rows;
-          },
-          nb::sig("def rows(self) -> list[dict[str, typing.Any]]"))
-      .def("__repr__",
+      .def("rows",
            [](const EquivalenceReport& self) {
-             const std::optional<bool> same = ToBool(self.same);
-             return ReprOf("Equivalence", !same ? "not decided" : *same ? "same" : "different");
+             std::vector<TableRow> rows;
+             for (const std::vector<LeafComparison>* leaves : {&self.leaves, &self.pairs}) {
+               for (const LeafComparison& leaf : *leaves) rows.push_back(RowOfComparison(leaf));
+             }
+             return rows;
            })
-      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); });
+      .Repr([](const EquivalenceReport& self) {
+        return self.same == Answer::kUndecided ? "not decided"
+               : self.same == Answer::kYes     ? "same"
+                                               : "different";
+      })
+      .Html("of_rows");
   m.def(
       "equivalent",
       [](nb::handle a, nb::handle b, int64_t max_steps) {
@@ -332,8 +264,8 @@ void DefineEquivalence(nb::module_& m) {
         });
       },
       "a"_a, "b"_a, nb::kw_only(), "max_steps"_a = kEquivalenceSteps,
-      nb::sig("def equivalent(a: Instruction | Computation | Module, "
-              "b: Instruction | Computation | Module, *, max_steps: int = 4194304) -> Equivalence"),
+      nb::sig("def equivalent(a: Instruction | Computation | Module, b: Instruction | Computation "
+              "| Module, *, max_steps: int = 4194304) -> Equivalence"),
       R"doc(Whether two computations read the same elements of their parameters, and the same meet.
 
 Fusions and other instructions are computations of their operands; a module is its entry.
@@ -348,70 +280,45 @@ Fusions and other instructions are computations of their operands; a module is i
 // --- Why an element depends on another ---
 
 void DefineDependence(nb::module_& m, SubjectClasses& classes) {
-  nb::class_<DependenceStep>(m, "DependenceStep",
-                             "An element on the way from the output to an operand.")
-      .def_prop_ro("instruction",
-                   [](const DependenceStep& self) { return ToText(self.instruction); })
-      .def_prop_ro("opcode", [](const DependenceStep& self) { return ToText(self.opcode); })
-      .def_prop_ro("computation",
-                   [](const DependenceStep& self) { return ToText(self.computation); })
-      .def_prop_ro(
-          "op_name", [](const DependenceStep& self) { return ToText(self.op_name); },
-          "The operation of the model's program; empty where that is not known.")
-      .def_prop_ro(
-          "source_file", [](const DependenceStep& self) { return ToText(self.source_file); },
-          "The file of the program's source; empty where that is not known.")
+  Class<DependenceStep>(m, "DependenceStep", "An element on the way from the output to an operand.")
+      .Property("instruction", &DependenceStep::instruction)
+      .Property("opcode", &DependenceStep::opcode)
+      .Property("computation", &DependenceStep::computation)
+      .Property("op_name", &DependenceStep::op_name,
+                "The operation of the model's program; empty where that is not known.")
+      .Property("source_file", &DependenceStep::source_file,
+                "The file of the program's source; empty where that is not known.")
       .def_ro("source_line", &DependenceStep::source_line, "The line, from 1; 0 if not known.")
       .def_ro("leaf", &DependenceStep::leaf, "The array of the instruction's result.")
-      .def_prop_ro(
-          "element", [](const DependenceStep& self) { return ElementTuple(self.element); },
-          nb::sig("def element(self) -> tuple[int, ...]"))
-      .def_prop_ro(
-          "iterations", [](const DependenceStep& self) { return ElementTuple(self.iterations); },
-          "The iterations of the loops around it that are followed, the outermost first.")
+      .Property("element", &DependenceStep::element)
+      .Property("iterations", &DependenceStep::iterations,
+                "The iterations of the loops around it that are followed, the outermost first.")
       .def_ro("repeats", &DependenceStep::repeats,
               "In how many iterations, this and those before it, the same steps are taken.")
-      .def_prop_ro(
-          "reason", [](const DependenceStep& self) { return ToText(self.reason); },
-          "Why it may not read the next element; empty where it does.")
-      .def_prop_ro(
-          "runtime_values",
-          [](const DependenceStep& self) {
-            nb::dict values;
-            for (const auto& [name, value] : self.runtime_values) values[ToText(name)] = value;
-            return values;
-          },
-          "The instructions whose values decide on what is read, and the values for which it is "
-          "the next element.",
-          nb::sig("def runtime_values(self) -> dict[str, int]"))
-      .def("__repr__", [](const DependenceStep& self) {
-        return nb::str("<xla_indexing.DependenceStep: {} {}>")
-            .format(ToText(self.instruction), ElementTuple(self.element));
+      .Property("reason", &DependenceStep::reason,
+                "Why it may not read the next element; empty where it does.")
+      .Property("runtime_values", &DependenceStep::runtime_values,
+                "The instructions whose values decide on what is read, and the values for which it "
+                "is the next element.")
+      .Repr([](const DependenceStep& self) {
+        return absl::StrCat(self.instruction, " ", ElementText(self.element));
       });
-  nb::class_<DependenceReport>(m, "Explanation",
-                               "Why an element of the output depends on one of an operand.")
-      .def_prop_ro(
-          "depends", [](const DependenceReport& self) { return ToBool(self.answer); },
-          "Whether it does, or None if that was not decided.")
-      .def_prop_ro(
-          "reason", [](const DependenceReport& self) { return ToText(self.reason); },
-          "Why it was not decided; empty where it was.")
-      .def_prop_ro(
-          "steps", [](const DependenceReport& self) { return self.steps; },
-          "A shortest chain, from the output to the operand; empty where there is none.")
+  Class<DependenceReport>(m, "Explanation",
+                          "Why an element of the output depends on one of an operand.")
+      .Property("depends", &DependenceReport::answer,
+                "Whether it does, or None if that was not decided.")
+      .Property("reason", &DependenceReport::reason, "Why it was not decided; empty where it was.")
+      .Property("steps", &DependenceReport::steps,
+                "A shortest chain, from the output to the operand; empty where there is none.")
       .def_ro("depends_on_values", &DependenceReport::depends_on_values,
               "Whether values of the program decide on what some step reads.")
       .def("__bool__", [](const DependenceReport& self) { return self.answer == Answer::kYes; })
       .def("__str__", [](const DependenceReport& self) { return ToText(DependenceText(self)); })
-      .def("_repr_html_",
-           [](nb::handle self) {
-             return nb::module_::import_("xla_indexing._html").attr("of_explanation")(self);
-           })
-      .def("__repr__", [](const DependenceReport& self) {
-        return ReprOf("Explanation", self.answer == Answer::kNo ? "no"
-                                     : self.answer == Answer::kYes
-                                         ? absl::StrCat(self.steps.size(), " steps")
-                                         : "not decided");
+      .Html("of_explanation")
+      .Repr([](const DependenceReport& self) {
+        return self.answer == Answer::kNo    ? "no"
+               : self.answer == Answer::kYes ? absl::StrCat(self.steps.size(), " steps")
+                                             : "not decided";
       });
   classes.computation.def(
       "explain",
@@ -438,9 +345,8 @@ void DefineDependence(nb::module_& m, SubjectClasses& classes) {
       "output_element"_a, "operand"_a, "operand_element"_a, "output"_a = 0, "operand_leaf"_a = 0,
       nb::kw_only(), "dependence"_a = false, "assume_finite"_a = false,
       nb::sig("def explain(self, output_element: collections.abc.Sequence[int], operand: int, "
-              "operand_element: collections.abc.Sequence[int], output: int = 0, "
-              "operand_leaf: int = 0, *, dependence: bool = False, assume_finite: bool = False) -> "
-              "Explanation"),
+              "operand_element: collections.abc.Sequence[int], output: int = 0, operand_leaf: int "
+              "= 0, *, dependence: bool = False, assume_finite: bool = False) -> Explanation"),
       R"doc(Why an element of the output depends on an element of a parameter.
 
 The answer is a shortest chain of instructions through which it is read. `output` and `operand_leaf` are
@@ -465,8 +371,8 @@ std::vector<CorrespondingDims> DimsOf(const Subject& subject) {
 }
 
 void DefineCorrespondingDims(nb::module_& m, SubjectClasses& classes) {
-  nb::class_<LeafDim>(m, "LeafDim",
-                      "A dimension of an array of an instruction's result or of an operand.")
+  Class<LeafDim>(m, "LeafDim",
+                 "A dimension of an array of an instruction's result or of an operand.")
       .def_prop_ro(
           "operand",
           [](const LeafDim& self) -> std::optional<int64_t> {
@@ -476,16 +382,14 @@ void DefineCorrespondingDims(nb::module_& m, SubjectClasses& classes) {
           "The number of the operand; None for the result.")
       .def_ro("leaf", &LeafDim::leaf)
       .def_ro("dimension", &LeafDim::dim)
-      .def("__repr__", [](const LeafDim& self) {
-        return absl::StrCat("<xla_indexing.LeafDim: ",
-                            self.operand == LeafDim::kResult
+      .Repr([](const LeafDim& self) {
+        return absl::StrCat(self.operand == LeafDim::kResult
                                 ? "result "
                                 : absl::StrCat("operand ", self.operand, " leaf "),
-                            self.leaf, " dim ", self.dim, ">");
+                            self.leaf, " dim ", self.dim);
       });
-  nb::class_<CorrespondingDims>(
-      m, "CorrespondingDims",
-      "Dimensions that run together: cutting one into parts cuts all of them.")
+  Class<CorrespondingDims>(m, "CorrespondingDims",
+                           "Dimensions that run together: cutting one into parts cuts all of them.")
       .def_prop_ro(
           "size",
           [](const CorrespondingDims& self) -> std::optional<int64_t> {
@@ -493,16 +397,12 @@ void DefineCorrespondingDims(nb::module_& m, SubjectClasses& classes) {
                                                       : std::optional<int64_t>(self.size);
           },
           "Their size; None if it has no bound.")
-      .def_prop_ro(
-          "dims", [](const CorrespondingDims& self) { return self.dims; },
-          "Those of results, then those of operands; two or more.")
+      .Property("dims", &CorrespondingDims::dims,
+                "Those of results, then those of operands; two or more.")
       .def_ro(
           "is_batch", &CorrespondingDims::is_batch,
           "Whether the instruction is as many independent ones: no part needs another's operands.")
-      .def("__str__", &CorrespondingDims::ToString)
-      .def("__repr__", [](const CorrespondingDims& self) {
-        return ReprOf("CorrespondingDims", self.ToString());
-      });
+      .Text(&CorrespondingDims::ToString);
   classes.computation.def(
       "corresponding_dims", [](const Computation& self) { return DimsOf(Subject(self)); },
       "The dimensions of the root and of the parameters that run together, in groups: as of an "
@@ -550,7 +450,7 @@ std::vector<Instruction> OriginalsOf(const View& self, FusionView::Instructions 
 }
 
 void DefineViews(nb::module_& m) {
-  nb::class_<View>(
+  Class<View>(
       m, "FusionView",
       R"doc(Instructions of a module as a computation of their own: a fusion that is only thought of.
 
@@ -654,14 +554,12 @@ void DefineViews(nb::module_& m) {
           [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
             return self.attr("computation").attr("run")(*args, **kwargs);
           },
-          nb::sig("def run(self, *arrays: typing.Any, tile_sizes: str | "
-                  "collections.abc.Mapping[str, int] | collections.abc.Sequence[int] | None = "
-                  "None) -> typing.Any"),
+          nb::sig(
+              "def run(self, *arrays: typing.Any, tile_sizes: str | collections.abc.Mapping[str, "
+              "int] | collections.abc.Sequence[int] | None = None) -> typing.Any"),
           "`computation.run`, of an array for each operand.")
-      .def("__repr__", [](const View& self) {
-        return ReprOf(
-            "FusionView",
-            absl::StrCat(self.state->view->computation().instruction_count(), " instructions"));
+      .Repr([](const View& self) {
+        return absl::StrCat(self.state->view->computation().instruction_count(), " instructions");
       });
 }
 

@@ -14,7 +14,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "python/src/classes.h"
 #include "python/src/common.h"
+#include "python/src/subjects.h"
 #include "xla_indexing/gpu/machine/machine.h"
 #include "xla_indexing/report/advice/report_module.h"
 #include "xla_indexing/report/kernel_report.h"
@@ -38,6 +40,7 @@ struct Row {
   Report of;
   const KernelRow* row = nullptr;
 
+  const KernelRow& Get() const { return *row; }
   const KernelAnalysis& Analysis() const { return of.report->AnalysisOf(*row); }
 };
 
@@ -83,14 +86,9 @@ Report MakeReport(const Module& module, int jobs, int64_t max_steps, const nb::o
                   std::optional<absl::string_view> sort, std::optional<int64_t> top,
                   absl::string_view machine) {
   if (top && *top < 1) ThrowInvalid(absl::StrCat("top is ", *top, ", and has to be at least 1"));
-  const Machine* known = FindMachine(machine);
-  if (known == nullptr) {
-    ThrowInvalid(
-        absl::StrCat("'", machine, "' is no machine: ", absl::StrJoin(MachineNames(), ", ")));
-  }
   ModuleReport none;
   if (sort) CheckOk(SortRows(*sort, &none));
-  ReportOptions options = ReportOptions::For(*known);
+  ReportOptions options = ReportOptions::For(MachineNamed(machine));
   options.jobs = jobs;
   options.max_steps = max_steps;
   MadeReport made = Make(module.state, options, progress);
@@ -141,26 +139,18 @@ std::optional<std::string> WorstMapOf(const Row& self) {
   return analysis.accesses[*analysis.worst].map;
 }
 
-std::optional<std::string> TextOf(const SourcePlace& place) {
+const ReportTotals& WholeOf(const Report& self) { return self.report->totals; }
+
+std::optional<std::string> FileAndLineOf(const SourcePlace& place) {
   if (place.file.empty()) return std::nullopt;
   return place.line > 0 ? absl::StrCat(place.file, ":", place.line) : place.file;
 }
 
-std::vector<nb::str> ToTexts(const std::vector<std::string>& texts) {
-  std::vector<nb::str> result;
-  for (const std::string& text : texts) result.push_back(ToText(text));
-  return result;
-}
-
-nb::object ToTextOrNone(const std::optional<std::string>& text) {
-  return text ? nb::object(ToText(*text)) : nb::none();
-}
-
-std::optional<std::string> SourceOf(const Row& self) { return TextOf(self.row->source); }
-
-std::vector<nb::str> FindingsOf(const std::vector<Finding>& findings) {
+// The texts of the findings of a kernel or a group.
+template <typename Of>
+std::vector<nb::str> FindingsOf(const Of& of) {
   std::vector<nb::str> texts;
-  for (const Finding& finding : findings) texts.push_back(ToText(finding.text));
+  for (const Finding& finding : of.findings) texts.push_back(ToText(finding.text));
   return texts;
 }
 
@@ -168,18 +158,18 @@ double Microseconds(const Row& self) {
   return self.Analysis().microseconds * static_cast<double>(self.row->counted_runs);
 }
 
-nb::dict DictOfTotals(const ReportTotals& whole, const ReportTotals& totals) {
+TableRow RowOfTotals(const ReportTotals& whole, const ReportTotals& totals) {
   const bool has_some = totals.without_sectors < totals.kernels;
-  nb::dict dict;
-  dict["kernels"] = totals.kernels;
-  dict["microseconds"] = totals.microseconds;
-  dict["share"] = whole.microseconds > 0 ? totals.microseconds / whole.microseconds : 0;
-  dict["traffic"] = totals.traffic;
-  dict["moved"] = nb::cast(has_some ? std::optional(totals.bytes_moved) : std::nullopt);
-  dict["wasted"] = nb::cast(has_some ? std::optional(totals.bytes_wasted) : std::nullopt);
-  dict["bytes_read"] = nb::cast(totals.bytes_read);
-  dict["bytes_written"] = nb::cast(totals.bytes_written);
-  return dict;
+  TableRow row;
+  row["kernels"] = totals.kernels;
+  row["microseconds"] = totals.microseconds;
+  row["share"] = whole.microseconds > 0 ? totals.microseconds / whole.microseconds : 0;
+  row["traffic"] = totals.traffic;
+  row["moved"] = has_some ? std::optional(totals.bytes_moved) : std::nullopt;
+  row["wasted"] = has_some ? std::optional(totals.bytes_wasted) : std::nullopt;
+  row["bytes_read"] = totals.bytes_read;
+  row["bytes_written"] = totals.bytes_written;
+  return row;
 }
 
 // Without the computation where that is the entry.
@@ -189,78 +179,64 @@ nb::str ShortName(const Report& self, absl::string_view name) {
   return ToText(name);
 }
 
-std::vector<nb::dict> GroupsOf(const Report& self) {
-  std::vector<nb::dict> dicts;
+const SourcePlace& SourcePlaceOf(const Row& self) { return self.row->source; }
+
+std::vector<TableRow> GroupsOf(const Report& self) {
+  std::vector<TableRow> rows;
   for (const KernelGroup& group : self.report->groups) {
     const KernelAnalysis& analysis = self.report->analyses[group.analysis];
-    nb::dict dict = DictOfTotals(self.report->totals, group.totals);
-    dict["kernel"] = ShortName(self, group.name);
-    dict["kind"] = analysis.kind;
-    dict["efficiency"] = nb::cast(EfficiencyOf(analysis));
-    dict["runs"] = nb::cast(group.runs);
-    dict["notes"] = nb::cast(ToTexts(group.notes));
-    dict["findings"] = nb::cast(FindingsOf(group.findings));
-    dict["not_known"] = nb::cast(ToTexts(group.not_known));
-    dict["source"] = ToTextOrNone(TextOf(group.source));
-    dict["op_name"] = ToText(group.source.op_name);
-    dicts.push_back(std::move(dict));
+    TableRow& row = rows.emplace_back(RowOfTotals(self.report->totals, group.totals));
+    row["kernel"] = ShortName(self, group.name);
+    row["kind"] = analysis.kind;
+    row["efficiency"] = EfficiencyOf(analysis);
+    row["runs"] = group.runs;
+    row["notes"] = AsPython(group.notes);
+    row["findings"] = FindingsOf(group);
+    row["not_known"] = AsPython(group.not_known);
+    row["source"] = AsPython(FileAndLineOf(group.source));
+    row["op_name"] = ToText(group.source.op_name);
   }
-  return dicts;
+  return rows;
 }
 
-std::vector<nb::dict> AdviceOf(const Report& self) {
-  std::vector<nb::dict> dicts;
+std::vector<TableRow> AdviceOf(const Report& self) {
+  std::vector<TableRow> rows;
   for (const Advice& advice : self.report->advice) {
-    nb::dict dict;
-    dict["kind"] = advice.kind;
-    dict["text"] = ToText(advice.text);
-    dict["microseconds"] = advice.microseconds;
-    dict["traffic"] = advice.traffic;
-    dict["memory"] = advice.memory;
-    dict["source"] = ToTextOrNone(TextOf(advice.source));
-    dict["op_name"] = ToText(advice.source.op_name);
-    dicts.push_back(std::move(dict));
+    TableRow& row = rows.emplace_back();
+    row["kind"] = advice.kind;
+    row["text"] = ToText(advice.text);
+    row["microseconds"] = advice.microseconds;
+    row["traffic"] = advice.traffic;
+    row["memory"] = advice.memory;
+    row["source"] = AsPython(FileAndLineOf(advice.source));
+    row["op_name"] = ToText(advice.source.op_name);
   }
-  return dicts;
+  return rows;
 }
 
-std::vector<nb::dict> TotalsOf(const Report& self, absl::string_view by) {
+std::vector<TableRow> TotalsOf(const Report& self, absl::string_view by) {
   const ModuleReport& report = *self.report;
   if (by != "loop" && by != "module" && by != "source") {
     ThrowInvalid(absl::StrCat("totals are by 'loop', 'module' or 'source', and not by '", by, "'"));
   }
-  std::vector<nb::dict> dicts;
+  std::vector<TableRow> rows;
   for (const NamedTotals& sum : by == "loop"     ? report.by_loop
                                 : by == "module" ? report.by_module
                                                  : report.by_source) {
-    nb::dict dict = DictOfTotals(report.totals, sum.totals);
-    dict["name"] = by == "loop" ? ShortName(self, sum.name) : ToText(sum.name);
-    dicts.push_back(std::move(dict));
+    TableRow& row = rows.emplace_back(RowOfTotals(report.totals, sum.totals));
+    row["name"] = by == "loop" ? ShortName(self, sum.name) : ToText(sum.name);
   }
-  return dicts;
+  return rows;
 }
 
-nb::dict DictOf(const Row& self) {
-  const KernelAnalysis& analysis = self.Analysis();
-  nb::dict dict;
-  dict["kernel"] = ToText(NameOf(self));
-  dict["kind"] = analysis.kind;
-  dict["wasted"] = nb::cast(IfKnown(self, self.row->bytes_wasted));
-  dict["moved"] = nb::cast(Moved(self));
-  dict["microseconds"] = Microseconds(self);
-  dict["efficiency"] = nb::cast(EfficiencyOf(analysis));
-  dict["runs"] = nb::cast(self.row->runs);
-  dict["reads_per_element"] = nb::cast(analysis.reads_per_element);
-  dict["bytes_read"] = nb::cast(analysis.bytes_read);
-  dict["bytes_written"] = nb::cast(analysis.bytes_written);
-  dict["worst"] = ToTextOrNone(WorstOf(self));
-  dict["worst_map"] = ToTextOrNone(WorstMapOf(self));
-  dict["notes"] = nb::cast(ToTexts(self.row->notes));
-  dict["findings"] = nb::cast(FindingsOf(self.row->findings));
-  dict["not_known"] = nb::cast(ToTexts(self.row->not_known));
-  dict["source"] = ToTextOrNone(SourceOf(self));
-  dict["op_name"] = ToText(self.row->source.op_name);
-  return dict;
+TableRow DictOf(nb::handle self) {
+  TableRow row;
+  for (const char* name : {"kernel", "kind", "wasted", "moved", "microseconds", "efficiency",
+                           "runs", "reads_per_element", "bytes_read", "bytes_written", "worst",
+                           "worst_map", "notes", "findings", "not_known", "source", "op_name"}) {
+    row[name] = self.attr(name);
+  }
+  return row;
 }
 
 Row RowAt(const Report& self, int64_t i) {
@@ -273,68 +249,48 @@ Row RowAt(const Report& self, int64_t i) {
 Instruction InstructionOf(const Row& self) { return {self.of.state, self.row->instruction}; }
 
 void DefineRow(nb::module_& m) {
-  nb::class_<Row>(m, "KernelRow",
-                  "A kernel in a report; bytes are Intervals, of all its runs but where said.")
+  Class<Row>(m, "KernelRow",
+             "A kernel in a report; bytes are Intervals, of all its runs but where said.")
       .def_prop_ro("instruction", &InstructionOf,
                    "The fusion, or another instruction, that is the kernel.")
-      .def_prop_ro(
-          "kernel", [](const Row& self) { return ToText(NameOf(self)); },
-          "Its name, after that of its computation where that is not the entry.")
-      .def_prop_ro(
-          "kind", [](const Row& self) { return self.Analysis().kind; },
-          "'loop', 'transpose', 'reduction' and so on: the emitter of XLA that makes it; "
-          "'library', "
-          "'communication', 'sort', 'transfer' where none does; 'while' for a loop, of which "
-          "wasted and "
-          "moved are those of the kernels inside.")
+      .Property("kernel", &NameOf,
+                "Its name, after that of its computation where that is not the entry.")
+      .Property("kind", &Row::Analysis, &KernelAnalysis::kind,
+                "'loop', 'transpose', 'reduction' and so on: the emitter of XLA that makes it; "
+                "'library', 'communication', 'sort', 'transfer' where none does; 'while' for a "
+                "loop, of which wasted and moved are those of the kernels inside.")
       .def_prop_ro(
           "wasted", [](const Row& self) { return IfKnown(self, self.row->bytes_wasted); },
           "Bytes that are moved and that no thread asked for; None if that is not known.")
       .def_prop_ro("moved", &Moved,
                    "Bytes in the sectors that are moved; None if that is not known.")
-      .def_prop_ro(
-          "efficiency", [](const Row& self) { return EfficiencyOf(self.Analysis()); },
-          "The fewest sectors that would do / sectors; None if they are not single numbers.")
+      .Property("efficiency", &Row::Analysis, &EfficiencyOf,
+                "The fewest sectors that would do / sectors; None if they are not single numbers.")
       .def_prop_ro("microseconds", &Microseconds, "The least that the machine takes for all runs.")
-      .def_prop_ro(
-          "runs", [](const Row& self) { return self.row->runs; },
-          "How often it runs in a run of the module.")
-      .def_prop_ro(
-          "bytes_read", [](const Row& self) { return self.Analysis().bytes_read; },
-          "Of one run: bytes of the elements of its operands that it reads, each once.")
-      .def_prop_ro(
-          "bytes_written", [](const Row& self) { return self.Analysis().bytes_written; },
-          "Of one run: bytes of its result.")
-      .def_prop_ro(
-          "reads_per_element", [](const Row& self) { return self.Analysis().reads_per_element; },
-          "How often an element that is read is read, of the operand of which that is most.")
-      .def_prop_ro(
-          "worst", [](const Row& self) { return ToTextOrNone(WorstOf(self)); },
-          "The operand, or 'the result', that wastes most; None if nothing is wasted.",
-          nb::sig("def worst(self) -> str | None"))
-      .def_prop_ro(
-          "worst_map", [](const Row& self) { return ToTextOrNone(WorstMapOf(self)); },
-          "The map through which it does.", nb::sig("def worst_map(self) -> str | None"))
-      .def_prop_ro(
-          "notes", [](const Row& self) { return ToTexts(self.row->notes); },
-          "Of a loop: how often it runs its body, and what one iteration reads. Of a copy that XLA "
-          "would "
-          "add: why.")
-      .def_prop_ro(
-          "findings", [](const Row& self) { return FindingsOf(self.row->findings); },
-          "What is wrong, and what would fix it.")
-      .def_prop_ro(
-          "not_known", [](const Row& self) { return ToTexts(self.row->not_known); },
-          "What is not exact or not known, a sentence each.")
-      .def_prop_ro(
-          "source", [](const Row& self) { return ToTextOrNone(SourceOf(self)); },
-          "The line of the program that the kernel comes from, 'file:line', where that is known.",
-          nb::sig("def source(self) -> str | None"))
-      .def_prop_ro("op_name", [](const Row& self) { return ToText(self.row->source.op_name); })
-      .def("to_dict", &DictOf, nb::sig("def to_dict(self) -> dict[str, typing.Any]"))
-      .def("__repr__", [](const Row& self) {
-        return ReprOf("KernelRow", absl::StrCat(NameOf(self), ", ",
-                                                BytesText(self.row->bytes_wasted), " wasted"));
+      .Property("runs", &Row::Get, &KernelRow::runs, "How often it runs in a run of the module.")
+      .Property("bytes_read", &Row::Analysis, &KernelAnalysis::bytes_read,
+                "Of one run: bytes of the elements of its operands that it reads, each once.")
+      .Property("bytes_written", &Row::Analysis, &KernelAnalysis::bytes_written,
+                "Of one run: bytes of its result.")
+      .Property("reads_per_element", &Row::Analysis, &KernelAnalysis::reads_per_element,
+                "How often an element that is read is read, of the operand of which that is most.")
+      .Property("worst", &WorstOf,
+                "The operand, or 'the result', that wastes most; None if nothing is wasted.")
+      .Property("worst_map", &WorstMapOf, "The map through which it does.")
+      .Property("notes", &Row::Get, &KernelRow::notes,
+                "Of a loop: how often it runs its body, and what one iteration reads. Of a copy "
+                "that XLA would add: why.")
+      .Property("findings", &Row::Get, &FindingsOf<KernelRow>,
+                "What is wrong, and what would fix it.")
+      .Property("not_known", &Row::Get, &KernelRow::not_known,
+                "What is not exact or not known, a sentence each.")
+      .Property(
+          "source", &SourcePlaceOf, &FileAndLineOf,
+          "The line of the program that the kernel comes from, 'file:line', where that is known.")
+      .Property("op_name", &SourcePlaceOf, &SourcePlace::op_name)
+      .def("to_dict", [](nb::handle_t<Row> self) { return DictOf(self); })
+      .Repr([](const Row& self) {
+        return absl::StrCat(NameOf(self), ", ", BytesText(self.row->bytes_wasted), " wasted");
       });
 }
 
@@ -342,8 +298,8 @@ void DefineRow(nb::module_& m) {
 
 void DefineReport(nb::module_& m, SubjectClasses& classes) {
   DefineRow(m);
-  nb::class_<Report>(m, "Report",
-                     R"doc(The kernels of a module, the one that takes most time first.
+  Class<Report>(m, "Report",
+                R"doc(The kernels of a module, the one that takes most time first.
 
 A sequence of KernelRow; str() is a table, and a notebook shows one. A loop has a row before those of the
 kernels inside, whose bytes are its own.
@@ -365,33 +321,25 @@ kernels inside, whose bytes are its own.
                           std::make_shared<const ModuleReport>(std::move(sorted)), self.top};
           },
           "column"_a, "The same rows in another order: by one of columns().")
-      .def_static(
-          "columns",
-          [] {
-            std::vector<std::string> names;
-            for (absl::string_view name : ReportColumns()) names.emplace_back(name);
-            return names;
-          },
-          "What rows can be sorted by.")
+      .def_static("columns", &ReportColumns, "What rows can be sorted by.")
       .def_prop_ro(
           "module", [](const Report& self) { return Module{self.state}; },
           "What the report is about: the module, with the copies that XLA would add where it has "
-          "no "
-          "schedule.")
-      .def_prop_ro(
-          "wasted", [](const Report& self) { return self.report->totals.bytes_wasted; },
-          "Bytes that all kernels of which it is known waste, in all runs.")
-      .def_prop_ro(
-          "moved", [](const Report& self) { return self.report->totals.bytes_moved; },
-          "Bytes that all kernels of which it is known move, in all runs.")
+          "no schedule.")
+      .Property("wasted", &WholeOf, &ReportTotals::bytes_wasted,
+                "Bytes that all kernels of which it is known waste, in all runs.")
+      .Property("moved", &WholeOf, &ReportTotals::bytes_moved,
+                "Bytes that all kernels of which it is known move, in all runs.")
       .def(
           "rows",
           [](const Report& self) {
-            std::vector<nb::dict> rows;
-            for (const KernelRow& row : self.report->rows) rows.push_back(DictOf({self, &row}));
+            std::vector<TableRow> rows;
+            for (const KernelRow& row : self.report->rows) {
+              rows.push_back(DictOf(nb::cast(Row{self, &row})));
+            }
             return rows;
           },
-          "A dict for each kernel.", nb::sig("def rows(self) -> list[dict[str, typing.Any]]"))
+          "A dict for each kernel.")
       .def(
           "to_json", [](const Report& self) { return ReportJson(*self.report); },
           "All that is known, as one line of JSON: what print-indexing --report=FILE.json writes.")
@@ -412,14 +360,13 @@ kernels inside, whose bytes are its own.
           [](const Report& self) { return ToText(ReportText(*self.report, {self.top})); },
           "Tables of the first rows, as many as report(top=) says.")
       .def_ro("top", &Report::top, "How many rows str() and a notebook show.")
-      .def("groups", &GroupsOf, nb::sig("def groups(self) -> list[dict[str, typing.Any]]"),
+      .def("groups", &GroupsOf,
            "A dict for each kernel that differs from the others in more than names, with sums over "
-           "those "
-           "that do not.")
-      .def("advice", &AdviceOf, nb::sig("def advice(self) -> list[dict[str, typing.Any]]"),
+           "those that do not.")
+      .def("advice", &AdviceOf,
            "What to do, what saves most first: a dict for each change that was made on the module, "
-           "with the "
-           "microseconds, the bytes of traffic and the bytes of memory that it saves by itself.")
+           "with the microseconds, the bytes of traffic and the bytes of memory that it saves by "
+           "itself.")
       .def(
           "to_node_data",
           [](const Report& self, absl::string_view figure) {
@@ -428,25 +375,18 @@ kernels inside, whose bytes are its own.
           "figure"_a = "time",
           "A figure of each kernel, 'time', 'moved' or 'wasted', as node data for Model Explorer.")
       .def("totals", &TotalsOf, "by"_a,
-           nb::sig("def totals(self, by: str) -> list[dict[str, typing.Any]]"),
            "Sums by 'loop', by 'module' of the model (the path in op_name) or by 'source' "
-           "function, a dict "
-           "for each. They add up to the whole.")
-      .def_prop_ro(
-          "about", [](const Report& self) { return ToTexts(self.report->about); },
-          "For what the module was compiled and is modelled, as far as it is known.")
-      .def_prop_ro(
-          "microseconds", [](const Report& self) { return self.report->totals.microseconds; },
-          "The least that the machine takes for all kernels.")
-      .def_prop_ro(
-          "traffic", [](const Report& self) { return self.report->totals.traffic; },
-          "Bytes that all kernels move at least.")
-      .def("__repr__",
-           [](const Report& self) {
-             return ReprOf("Report", absl::StrCat("of ", self.report->module, ", ",
-                                                  self.report->rows.size(), " kernels"));
-           })
-      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_report", self); });
+           "function, a dict for each. They add up to the whole.")
+      .Property("about", &Report::report, &ModuleReport::about,
+                "For what the module was compiled and is modelled, as far as it is known.")
+      .Property("microseconds", &WholeOf, &ReportTotals::microseconds,
+                "The least that the machine takes for all kernels.")
+      .Property("traffic", &WholeOf, &ReportTotals::traffic,
+                "Bytes that all kernels move at least.")
+      .Repr([](const Report& self) {
+        return absl::StrCat("of ", self.report->module, ", ", self.report->rows.size(), " kernels");
+      })
+      .Html("of_report");
   m.def("time_text", &TimeText, "microseconds"_a, R"doc(A time for people.
 
     >>> xi.time_text(0.25), xi.time_text(1500)
@@ -460,9 +400,9 @@ kernels inside, whose bytes are its own.
   classes.module.def(
       "report", &MakeReport, nb::kw_only(), "jobs"_a = 1, "max_steps"_a = ReportOptions().max_steps,
       "progress"_a = nb::none(), "sort"_a = nb::none(), "top"_a = nb::none(), "machine"_a = "h100",
-      nb::sig("def report(self, *, jobs: int = 1, max_steps: int = 12000000, "
-              "progress: collections.abc.Callable[[int, int], object] | None = None, "
-              "sort: str | None = None, top: int | None = None, machine: str = 'h100') -> Report"),
+      nb::sig("def report(self, *, jobs: int = 1, max_steps: int = 12000000, progress: "
+              "collections.abc.Callable[[int, int], object] | None = None, sort: str | None = "
+              "None, top: int | None = None, machine: str = 'h100') -> Report"),
       R"doc(The kernels of the module, and what each of them wastes of the memory traffic that it causes.
 
 A kernel is a fusion, or an instruction outside of fusions that moves data. Its threads are those that

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "python/src/common.h"
+#include "xla_indexing/gpu/machine/machine.h"
 
 namespace xla_indexing::python {
 
@@ -18,6 +20,9 @@ Subject ToSubject(nb::handle object);
 
 // The computation that a question about two programs is about: ComputationOf, or a Module's entry.
 Computation ToComputation(nb::handle object);
+
+// A machine of the library; Error for another name.
+const Machine& MachineNamed(absl::string_view name);
 
 // What an operand is called: the Python function's argument that it is, or its name.
 std::string NameOfOperand(const Subject& subject, int64_t operand);

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "python/src/classes.h"
 #include "python/src/common.h"
 #include "python/src/indexing.h"
 #include "python/src/subjects.h"
@@ -65,16 +66,15 @@ std::vector<std::string> ToTextsOf(const std::vector<TileCondition>& conditions,
 // --- The tile of a map ---
 
 void DefineSymbolicTile(nb::module_& m) {
-  nb::class_<TileRange>(m, "TileRange", "The indices offset + i * stride, 0 <= i < size.")
+  Class<TileRange>(m, "TileRange", "The indices offset + i * stride, 0 <= i < size.")
       .def_ro("offset", &TileRange::offset,
               "An Interval, of one number where no runtime variable moves it.")
       .def_ro("size", &TileRange::size)
       .def_ro("stride", &TileRange::stride)
-      .def("__repr__", [](const TileRange& self) {
-        return absl::StrCat("<xla_indexing.TileRange: ", CountText(self.offset), ", size ",
-                            self.size, ", stride ", self.stride, ">");
+      .Repr([](const TileRange& self) {
+        return absl::StrCat(CountText(self.offset), ", size ", self.size, ", stride ", self.stride);
       });
-  nb::class_<ConcreteTile>(m, "ConcreteTile", "The box that a tile of given sizes reads.")
+  Class<ConcreteTile>(m, "ConcreteTile", "The box that a tile of given sizes reads.")
       .def_prop_ro(
           "ranges",
           [](const ConcreteTile& self) {
@@ -84,10 +84,9 @@ void DefineSymbolicTile(nb::module_& m) {
       .def_ro("is_exact", &ConcreteTile::is_exact, "Whether the box is exactly what is read.")
       .def_ro("is_clipped", &ConcreteTile::is_clipped, "Whether some of the tile is not there.")
       .def_ro("is_empty", &ConcreteTile::is_empty, "Whether nothing is read.")
-      .def_prop_ro(
-          "excess", [](const ConcreteTile& self) { return self.excess; },
-          "How many elements of the box are not read; None if that was not counted.");
-  nb::class_<Tile>(
+      .Property("excess", &ConcreteTile::excess,
+                "How many elements of the box are not read; None if that was not counted.");
+  Class<Tile>(
       m, "SymbolicTile",
       R"doc(The tile of an operand that a tile of the result needs, as a function of its sizes.
 
@@ -139,26 +138,24 @@ t0, t1, .. are the sizes of the tile of the result, k0, k1, .. its indices.
                           [&] { return ValueOf(self.object.TileAt(sizes, index)); });
           },
           "sizes"_a, "index"_a, "The box of one tile, clipped where it is not full.")
-      .def("__repr__", [](const Tile& self) {
-        return ReprOf("SymbolicTile",
-                      Locked(*self.state->context, [&] { return self.object.map().ToString(); }));
+      .Repr([](const Tile& self) {
+        return Locked(*self.state->context, [&] { return self.object.map().ToString(); });
       });
 }
 
 // --- Computations ---
 
-std::vector<nb::dict> RowsOfSpace(const Tiled& self) {
-  std::vector<nb::dict> rows;
+std::vector<TableRow> RowsOfSpace(const Tiled& self) {
+  std::vector<TableRow> rows;
   const TilingSpace& space = self.object->space();
   for (const absl::Span<const TilingDimension> dims : {space.dims(), space.runtimes()}) {
     for (const TilingDimension& dim : dims) {
-      nb::dict row;
+      TableRow& row = rows.emplace_back();
       row["name"] = ToText(dim.name);
       row["kind"] = ToText(NameOf(dim.kind));
       row["size"] = dim.size;
       row["owner"] = ToText(dim.owner->name());
       row["position"] = dim.position;
-      rows.push_back(std::move(row));
     }
   }
   return rows;
@@ -188,11 +185,7 @@ Graph GraphOf(const Tiled& self, const SizesArgument& sizes, const std::vector<i
 Search SearchOf(const Tiled& self, int64_t max_resident_bytes, int64_t max_tried,
                 int64_t max_returned, absl::string_view machine, bool powers_of_two) {
   TilingSearchOptions options;
-  options.machine = FindMachine(machine);
-  if (options.machine == nullptr) {
-    ThrowInvalid(
-        absl::StrCat("'", machine, "' is no machine: ", absl::StrJoin(MachineNames(), ", ")));
-  }
+  options.machine = &MachineNamed(machine);
   options.powers_of_two = powers_of_two;
   options.max_resident_bytes = max_resident_bytes;
   options.max_tried = max_tried;
@@ -221,8 +214,8 @@ TileCost CostOf(const Graph& self) {
 }
 
 void DefineTiledComputation(nb::module_& m) {
-  nb::class_<TileCost>(m, "TileCost",
-                       "Bytes and numbers of tiles; 2**63 - 1 where a number does not fit.")
+  Class<TileCost>(m, "TileCost",
+                  "Bytes and numbers of tiles; 2**63 - 1 where a number does not fit.")
       .def_ro("resident_bytes", &TileCost::resident_bytes,
               "The most bytes that are held at one time.")
       .def_ro("moved_bytes", &TileCost::moved_bytes,
@@ -252,12 +245,12 @@ void DefineTiledComputation(nb::module_& m) {
       .def_ro("is_exact", &TileCost::is_exact,
               "Whether bytes, loads and stores are just what happens; otherwise there are no more: "
               "values that are known when the program runs decide.")
-      .def("__repr__", [](const TileCost& self) {
-        return absl::StrCat("<xla_indexing.TileCost: ", self.resident_bytes, " bytes resident, ",
-                            self.moved_bytes, " moved, ", self.num_programs, " programs>");
+      .Repr([](const TileCost& self) {
+        return absl::StrCat(self.resident_bytes, " bytes resident, ", self.moved_bytes, " moved, ",
+                            self.num_programs, " programs");
       });
-  nb::class_<Graph>(m, "TileGraph",
-                    "What the programs of a tiled kernel load, compute and store, in order.")
+  Class<Graph>(m, "TileGraph",
+               "What the programs of a tiled kernel load, compute and store, in order.")
       .def_prop_ro("cost", &CostOf)
       .def_prop_ro(
           "sizes",
@@ -270,68 +263,54 @@ void DefineTiledComputation(nb::module_& m) {
                      return std::vector<int64_t>(self.object.num_tiles().begin(),
                                                  self.object.num_tiles().end());
                    })
-      .def_prop_ro(
-          "is_exact", [](const Graph& self) { return self.object.IsExact(); },
-          "Whether no tile has elements that are not read.")
+      .Property("is_exact", &Graph::object, &TileGraph::IsExact,
+                "Whether no tile has elements that are not read.")
       .def("__str__",
            [](const Graph& self) {
              return ToText(Locked(*self.state->context, [&] { return self.object.ToString(); }));
            })
-      .def("__repr__",
-           [](const Graph& self) {
-             return ReprOf("TileGraph", absl::StrCat(self.object.nodes().size(), " nodes, ",
-                                                     CostOf(self).moved_bytes, " bytes moved"));
-           })
-      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("pre", self); });
-  nb::class_<CostedTiling>(m, "CostedTiling", "A tiling that was found.")
+      .Repr([](const Graph& self) {
+        return absl::StrCat(self.object.nodes().size(), " nodes, ", CostOf(self).moved_bytes,
+                            " bytes moved");
+      })
+      .Html("pre");
+  Class<CostedTiling>(m, "CostedTiling", "A tiling that was found.")
       .def_prop_ro("sizes", [](const CostedTiling& self) { return self.tiling.sizes; })
-      .def_prop_ro(
-          "loops", [](const CostedTiling& self) { return self.tiling.loops; },
-          "Parallel dimensions that are loops inside of each program.")
+      .Property("loops", &CostedTiling::tiling, &Tiling::loops,
+                "Parallel dimensions that are loops inside of each program.")
       .def_ro("cost", &CostedTiling::cost)
-      .def_prop_ro(
-          "microseconds", [](const CostedTiling& self) { return self.time.microseconds; },
-          "The least that the machine takes.")
-      .def_prop_ro(
-          "bound", [](const CostedTiling& self) { return ToText(NameOf(self.time.bound)); },
+      .Property("microseconds", &CostedTiling::time, &KernelTime::microseconds,
+                "The least that the machine takes.")
+      .Property(
+          "bound", [](const CostedTiling& self) { return NameOf(self.time.bound); },
           "What takes that time: 'memory', 'cache', 'products', 'transcendentals', 'other "
           "operations' or 'shared memory'.");
-  nb::class_<Search>(m, "TilingSearch",
-                     "The tilings that fit, those that take the least time first.")
-      .def_prop_ro("tilings", [](const Search& self) { return self.object.tilings; })
-      .def_prop_ro("num_tried", [](const Search& self) { return self.object.num_tried; })
-      .def_prop_ro(
-          "is_complete", [](const Search& self) { return self.object.is_complete; },
-          "Whether all candidates were tried: divisors of the dimensions and powers of two.")
+  Class<Search>(m, "TilingSearch", "The tilings that fit, those that take the least time first.")
+      .Property("tilings", &Search::object, &TilingSearch::tilings)
+      .Property("num_tried", &Search::object, &TilingSearch::num_tried)
+      .Property("is_complete", &Search::object, &TilingSearch::is_complete,
+                "Whether all candidates were tried: divisors of the dimensions and powers of two.")
       .def("__len__", [](const Search& self) { return self.object.tilings.size(); })
-      .def(
-          "rows",
-          [](const Search& self) {
-            std::vector<nb::dict> rows;
-            for (const CostedTiling& tiling : self.object.tilings) {
-              nb::dict row;
-              row["sizes"] = tiling.tiling.sizes;
-              row["resident_bytes"] = tiling.cost.resident_bytes;
-              row["moved_bytes"] = tiling.cost.moved_bytes;
-              row["num_loads"] = tiling.cost.num_loads;
-              row["num_stores"] = tiling.cost.num_stores;
-              row["num_programs"] = tiling.cost.num_programs;
-              row["is_exact"] = tiling.cost.is_exact;
-              row["sectors"] = tiling.cost.sectors;
-              row["microseconds"] = tiling.time.microseconds;
-              row["bound"] = ToText(NameOf(tiling.time.bound));
-              rows.push_back(std::move(row));
-            }
-            return rows;
-          },
-          nb::sig("def rows(self) -> list[dict[str, typing.Any]]"))
-      .def("__repr__",
+      .def("rows",
            [](const Search& self) {
-             return ReprOf("TilingSearch", absl::StrCat(self.object.tilings.size(), " tilings, ",
-                                                        self.object.num_tried, " tried"));
+             std::vector<TableRow> rows;
+             for (const CostedTiling& tiling : self.object.tilings) {
+               TableRow& row = rows.emplace_back();
+               AddCells(nb::cast(tiling), {"sizes"}, &row);
+               AddCells(nb::cast(tiling.cost),
+                        {"resident_bytes", "moved_bytes", "num_loads", "num_stores", "num_programs",
+                         "is_exact", "sectors"},
+                        &row);
+               AddCells(nb::cast(tiling), {"microseconds", "bound"}, &row);
+             }
+             return rows;
            })
-      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); });
-  nb::class_<Tiled>(m, "TiledComputation", R"doc(A computation, tiled for all sizes together.
+      .Repr([](const Search& self) {
+        return absl::StrCat(self.object.tilings.size(), " tilings, ", self.object.num_tried,
+                            " tried");
+      })
+      .Html("of_rows");
+  Class<Tiled>(m, "TiledComputation", R"doc(A computation, tiled for all sizes together.
 
 Its space has the dimensions that tiles cut: 'parallel' ones of the roots and 'sequential' ones, the loops of
 contractions. `runtime` ones move tiles and are not cut.
@@ -344,8 +323,7 @@ contractions. `runtime` ones move tiles and are not cut.
     >>> tiled.instantiate({"d0": 16, "d1": 16, "k": 32}).cost.num_programs
     8
 )doc")
-      .def("rows", &RowsOfSpace, "A dict for each dimension of the space.",
-           nb::sig("def rows(self) -> list[dict[str, typing.Any]]"))
+      .def("rows", &RowsOfSpace, "A dict for each dimension of the space.")
       .def_prop_ro("dimension_names",
                    [](const Tiled& self) {
                      std::vector<std::string> names;
@@ -381,12 +359,10 @@ sizes it is.
            "powers_of_two"_a = false,
            "The sizes that take the least time on a machine, of those that hold no more than "
            "`max_resident_bytes` at one time.")
-      .def("__repr__",
-           [](const Tiled& self) {
-             return ReprOf("TiledComputation",
-                           absl::StrCat(self.object->space().num_dims(), " dimensions"));
-           })
-      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); });
+      .Repr([](const Tiled& self) {
+        return absl::StrCat(self.object->space().num_dims(), " dimensions");
+      })
+      .Html("of_rows");
 }
 
 template <typename Class>
@@ -410,12 +386,10 @@ void DefineTilingOf(nb::class_<Class>& type) {
       "max_resident_bytes"_a = TilingSearchOptions().max_resident_bytes,
       nb::sig(absl::StrCat("def tiling(self, sizes: ", kSizes,
                            " | None = None, *, loops: collections.abc.Sequence[int] = (), "
-                           "max_resident_bytes: int = "
-                           "49152) -> typing.Any")
+                           "max_resident_bytes: int = 49152) -> typing.Any")
                   .c_str()),
       "With sizes: the TileGraph of tiles of these sizes. Without: a TilingSearch for the best "
-      "ones that hold no more "
-      "than `max_resident_bytes`.");
+      "ones that hold no more than `max_resident_bytes`.");
 }
 
 }  // namespace
