@@ -2,19 +2,13 @@
 #ifndef XLA_INDEXING_REPORT_WRITE_DRAWING_JSON_H_
 #define XLA_INDEXING_REPORT_WRITE_DRAWING_JSON_H_
 
-#include <string>
-
-#include "absl/strings/string_view.h"
-#include "llvm/Support/JSON.h"
 #include "xla_indexing/report/kernel_drawing.h"
+#include "xla_indexing/report/write/json_writer.h"
 
 namespace xla_indexing::internal {
 
-// Text as a JSON value: what is no UTF-8 becomes U+FFFD.
-std::string JsonText(absl::string_view text);
-
-// An object; lists that are empty and texts that are empty are left out.
-void WriteDrawing(const KernelDrawing& drawing, llvm::json::OStream* json);
+// The fields of an object; lists that are empty and texts that are empty are left out.
+void WriteDrawing(const KernelDrawing& drawing, JsonWriter* json);
 
 }  // namespace xla_indexing::internal
 

@@ -23,6 +23,7 @@ namespace xla_indexing {
 namespace {
 
 using internal::FloorDiv;
+using internal::JsonWriter;
 
 absl::StatusOr<CoalescingAnalysis> AnalysisOf(const Shape& output, const LaunchFlags& flags,
                                               mlir::MLIRContext* context) {
@@ -193,7 +194,6 @@ void AppendWrites(const std::vector<ReportedWrites>& writes, double factor, std:
 
 void WriteCoalescing(const ReportedCoalescing& report, JsonWriter* json) {
   const Coalescing& coalescing = report.coalescing;
-  json->BeginObject();
   json->Field("requests", coalescing.requests);
   json->Field("sectors", coalescing.sectors);
   json->Field("least_sectors", coalescing.least_sectors);
@@ -202,46 +202,28 @@ void WriteCoalescing(const ReportedCoalescing& report, JsonWriter* json) {
   json->Field("coalesced", coalescing.coalesced);
   json->Field("exact", coalescing.IsExact());
   if (coalescing.IsUnknown()) json->Field("reason", coalescing.reason);
-  if (coalescing.worst) {
-    json->BeginObject("worst");
+  json->ObjectIfAny("worst", coalescing.worst, [&](const auto& worst) {
     json->Field("sectors", coalescing.worst_cost.units);
     json->Field("least_sectors", coalescing.worst_cost.least);
-    json->Field("block", coalescing.worst->block);
-    json->Field("loops", coalescing.worst->loops);
-    json->Field("symbols", coalescing.worst->symbols);
-    std::vector<int64_t> threads;
-    std::vector<int64_t> bytes;
-    for (const LaneAddress& lane : FirstOfThreads(report.addresses)) {
-      threads.push_back(lane.thread);
-      bytes.push_back(FloorDiv(lane.bit, 8));
-    }
-    json->Field("threads", threads);
-    json->Field("addresses", bytes);
-    json->EndObject();
-  }
-  if (report.coverage) {
-    json->BeginObject("thread_map");
-    json->Field("elements", report.coverage->elements);
-    json->Field("computed", report.coverage->computed);
-    json->Field("computations", report.coverage->computations);
-    json->EndObject();
-  }
-  json->EndObject();
+    json->Field("block", worst.block);
+    json->Field("loops", worst.loops);
+    json->Field("symbols", worst.symbols);
+    const std::vector<LaneAddress> lanes = FirstOfThreads(report.addresses);
+    json->Values("threads", lanes, [](const LaneAddress& lane) { return lane.thread; });
+    json->Values("addresses", lanes, [](const LaneAddress& lane) { return FloorDiv(lane.bit, 8); });
+  });
+  json->ObjectIfAny("thread_map", report.coverage, [&](const ThreadCoverage& coverage) {
+    json->Field("elements", coverage.elements);
+    json->Field("computed", coverage.computed);
+    json->Field("computations", coverage.computations);
+  });
 }
 
-void AppendWritesJson(const Subject& subject, const std::vector<ReportedWrites>& writes,
-                      std::string* out) {
-  for (const ReportedWrites& leaf : writes) {
-    if (!out->empty()) out->append(", ");
-    JsonWriter json(out);
-    json.BeginObject();
-    json.Field("computation", subject.computation().name());
-    json.Field("instruction", subject.instruction->name());
-    json.Field("output_id", leaf.output_leaf);
-    json.Key("writes");
-    WriteCoalescing(leaf.writes, &json);
-    json.EndObject();
-  }
+void WriteWrites(const Subject& subject, const ReportedWrites& leaf, JsonWriter* json) {
+  json->Field("computation", subject.computation().name());
+  json->Field("instruction", subject.instruction->name());
+  json->Field("output_id", leaf.output_leaf);
+  json->Object("writes", leaf.writes, WriteCoalescing);
 }
 
 }  // namespace xla_indexing

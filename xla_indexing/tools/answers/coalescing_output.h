@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/tools/answers/json_writer.h"
+#include "xla_indexing/report/write/json_writer.h"
 #include "xla_indexing/tools/answers/report.h"
 #include "xla_indexing/tools/input/command_line.h"
 #include "xla_indexing/tools/input/subject.h"
@@ -61,10 +61,9 @@ void AppendCoalescing(const ReportedCoalescing& coalescing, double factor, absl:
                       std::string* out);
 void AppendWrites(const std::vector<ReportedWrites>& writes, double factor, std::string* out);
 
-void WriteCoalescing(const ReportedCoalescing& coalescing, JsonWriter* json);
-// The objects of the field "outputs" of a module; `, ` before each but the first in `out`.
-void AppendWritesJson(const Subject& subject, const std::vector<ReportedWrites>& writes,
-                      std::string* out);
+// The fields of an object.
+void WriteCoalescing(const ReportedCoalescing& coalescing, internal::JsonWriter* json);
+void WriteWrites(const Subject& subject, const ReportedWrites& leaf, internal::JsonWriter* json);
 
 }  // namespace xla_indexing
 

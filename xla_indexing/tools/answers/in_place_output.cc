@@ -19,51 +19,30 @@
 namespace xla_indexing {
 namespace {
 
+using internal::JsonWriter;
+
 void WriteConflict(const InPlaceConflict& conflict, JsonWriter* json) {
-  json->BeginObject();
   json->Field("writer", conflict.writer);
-  if (conflict.reader_leaf) json->Field("reader_output_id", *conflict.reader_leaf);
+  json->FieldIfAny("reader_output_id", conflict.reader_leaf);
   json->Field("reader", conflict.reader);
   json->Field("operand", conflict.operand);
   json->Field("byte", conflict.byte);
-  json->BeginArray("runtime_values");
-  for (const auto& [name, value] : conflict.runtime_values) {
-    json->BeginObject();
-    json->Field("name", name);
-    json->Field("value", value);
-    json->EndObject();
-  }
-  json->EndArray();
-  json->EndObject();
+  json->NamedValues("runtime_values", conflict.runtime_values);
 }
 
-void WriteOrder(const LoopOrder& order, JsonWriter* json) {
-  json->BeginArray("order");
-  for (const DirectedLoop& loop : order) {
-    json->BeginObject();
-    json->Field("dimension", loop.dimension);
-    json->Field("direction", loop.is_descending ? "descending" : "ascending");
-    json->EndObject();
-  }
-  json->EndArray();
+void WriteLoop(const DirectedLoop& loop, JsonWriter* json) {
+  json->Field("dimension", loop.dimension);
+  json->Field("direction", loop.is_descending ? "descending" : "ascending");
 }
 
-// The fields of an object.
 void WriteSafety(const InPlaceSafety& safety, JsonWriter* json) {
   json->Field("answer", InPlaceAnswerName(safety.answer));
-  WriteOrder(safety.order, json);
-  if (safety.conflict) {
-    json->Key("conflict");
-    WriteConflict(*safety.conflict, json);
-  }
-  json->BeginArray("conditions");
-  for (const RuntimeCondition& condition : safety.conditions) {
-    json->BeginObject();
-    WriteOrder(condition.order, json);
+  json->Objects("order", safety.order, WriteLoop);
+  json->ObjectIfAny("conflict", safety.conflict, WriteConflict);
+  json->Objects("conditions", safety.conditions, [&](const RuntimeCondition& condition) {
+    json->Objects("order", condition.order, WriteLoop);
     json->Field("where", condition.ToString());
-    json->EndObject();
-  }
-  json->EndArray();
+  });
   json->Field("reason", safety.reason);
 }
 
@@ -130,20 +109,13 @@ void AppendCheckedValue(const CheckedValue& value, std::string* out) {
   absl::StrAppend(out, "One buffer: ", value.ToString(), "\n");
 }
 
-void AppendCheckedValueJson(const CheckedValue& value, std::string* objects) {
-  if (!objects->empty()) objects->append(", ");
-  JsonWriter json(objects);
-  json.BeginObject();
-  const auto write = [&](const char* name, const char* leaf_name, const BufferValue& of) {
-    json.Field(name, of.instruction->name());
-    json.Field(leaf_name, of.leaf);
-  };
-  write("value", "leaf", value.value);
-  write("before", "before_leaf", value.before);
-  json.Field("writer", value.WriterName());
-  json.Key("in_place");
-  WriteInPlace({value.safety, {}, {}}, &json);
-  json.EndObject();
+void WriteCheckedValue(const CheckedValue& value, JsonWriter* json) {
+  json->Field("value", value.value.instruction->name());
+  json->Field("leaf", value.value.leaf);
+  json->Field("before", value.before.instruction->name());
+  json->Field("before_leaf", value.before.leaf);
+  json->Field("writer", value.WriterName());
+  json->Object("in_place", value.safety, WriteSafety);
 }
 
 absl::StatusOr<std::vector<BufferValue>> ReadOneBuffer(absl::string_view list,
@@ -176,37 +148,24 @@ absl::StatusOr<std::vector<BufferValue>> ReadOneBuffer(absl::string_view list,
   return values;
 }
 
-void AppendAliasJson(const CheckedAlias& alias, std::string* objects) {
-  if (!objects->empty()) objects->append(", ");
-  JsonWriter json(objects);
-  json.BeginObject();
-  json.Field("instruction", alias.instruction == nullptr ? "" : alias.instruction->name());
-  json.Field("output", alias.output);
-  json.Field("operand_id", alias.operand);
-  json.Field("operand_index", alias.operand_index);
-  json.Field("writer", alias.WriterName());
-  json.Key("in_place");
-  WriteInPlace({alias.safety, {}, {}}, &json);
-  json.EndObject();
+void WriteAlias(const CheckedAlias& alias, JsonWriter* json) {
+  json->Field("instruction", alias.instruction == nullptr ? "" : alias.instruction->name());
+  json->Field("output", alias.output);
+  json->Field("operand_id", alias.operand);
+  json->Field("operand_index", alias.operand_index);
+  json->Field("writer", alias.WriterName());
+  json->Object("in_place", alias.safety, WriteSafety);
 }
 
 void WriteInPlace(const ReportedInPlace& in_place, JsonWriter* json) {
-  json->BeginObject();
   WriteSafety(in_place.safety, json);
-  if (in_place.by_threads) {
-    json->BeginObject("by_threads");
-    WriteSafety(*in_place.by_threads, json);
-    json->EndObject();
-  }
-  if (in_place.written) {
-    json->BeginObject("written");
-    json->Field("elements", in_place.written->count);
-    json->Field("of", in_place.written->of);
-    json->ListField("maps", in_place.written->elements,
-                    [&](const OperandIndexing& map) { json->Value(map.MapToString()); });
-    json->EndObject();
-  }
-  json->EndObject();
+  json->ObjectIfAny("by_threads", in_place.by_threads, WriteSafety);
+  json->ObjectIfAny("written", in_place.written, [&](const WrittenElements& written) {
+    json->Field("elements", written.count);
+    json->Field("of", written.of);
+    json->Values("maps", written.elements,
+                 [](const OperandIndexing& map) { return map.MapToString(); });
+  });
 }
 
 }  // namespace xla_indexing

@@ -17,7 +17,7 @@
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/query/in_place/in_place.h"
 #include "xla_indexing/query/in_place/in_place_aliases.h"
-#include "xla_indexing/tools/answers/json_writer.h"
+#include "xla_indexing/report/write/json_writer.h"
 #include "xla_indexing/tools/answers/report.h"
 #include "xla_indexing/tools/input/command_line.h"
 #include "xla_indexing/tools/input/subject.h"
@@ -45,17 +45,15 @@ class InPlaceAnswers {
 void AppendInPlace(const ReportedInPlace& in_place, std::string* out);
 // A line.
 void AppendAlias(const CheckedAlias& alias, std::string* out);
-// An object, after a comma where it is not the first.
-void AppendAliasJson(const CheckedAlias& alias, std::string* objects);
+void AppendCheckedValue(const CheckedValue& value, std::string* out);
 // `--one_buffer=x,mid,w#2`: instructions of a computation, with leaves of tuples. InvalidArgument for what
 // there is not.
 absl::StatusOr<std::vector<BufferValue>> ReadOneBuffer(absl::string_view list,
                                                        const HloComputation& computation);
-// A line, and an object, after a comma where it is not the first.
-void AppendCheckedValue(const CheckedValue& value, std::string* out);
-void AppendCheckedValueJson(const CheckedValue& value, std::string* objects);
-// An object.
-void WriteInPlace(const ReportedInPlace& in_place, JsonWriter* json);
+// The fields of an object.
+void WriteInPlace(const ReportedInPlace& in_place, internal::JsonWriter* json);
+void WriteAlias(const CheckedAlias& alias, internal::JsonWriter* json);
+void WriteCheckedValue(const CheckedValue& value, internal::JsonWriter* json);
 
 }  // namespace xla_indexing
 

@@ -13,11 +13,13 @@
 #include "xla_indexing/gpu/fusing/fuse_like_xla.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/model/module.h"
-#include "xla_indexing/tools/answers/json_writer.h"
+#include "xla_indexing/report/write/json_writer.h"
 #include "xla_indexing/tools/input/read_modules.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::JsonWriter;
 
 absl::string_view PropertyAnswerText(Answer answer) {
   switch (answer) {
@@ -36,12 +38,10 @@ void AppendProperty(absl::string_view name, const IndexProperty& property, std::
                   "\n");
 }
 
-void WriteProperty(absl::string_view name, const IndexProperty& property, JsonWriter* json) {
-  json->BeginObject(name);
+void WriteProperty(const IndexProperty& property, JsonWriter* json) {
   json->Field("answer", PropertyAnswerText(property.holds));
   json->Field("reason", property.reason);
-  if (!property.where.empty()) json->Field("where", property.where);
-  json->EndObject();
+  json->FieldIfAny("where", property.where);
 }
 
 // Whether the instruction, or what it calls, has something that the question is about. Computations
@@ -94,20 +94,16 @@ void AppendIndices(const InstructionIndices& indices, std::string* out) {
   AppendProperty("in bounds", structure.in_bounds, out);
 }
 
-void AppendIndicesJson(const InstructionIndices& indices, std::string* objects) {
+void WriteIndices(const InstructionIndices& indices, JsonWriter* json) {
   const IndexStructure& structure = indices.structure;
-  if (!objects->empty()) objects->append(", ");
-  JsonWriter json(objects);
-  json.BeginObject();
-  json.Field("computation", indices.instruction->parent()->name());
-  json.Field("instruction", indices.instruction->name());
-  json.Field("form", structure.name);
-  json.Field("reason", structure.reason);
-  if (!structure.not_replaced.empty()) json.Field("stays", structure.not_replaced);
-  WriteProperty("sorted", structure.sorted, &json);
-  if (IsScatter(indices)) WriteProperty("unique", structure.unique, &json);
-  WriteProperty("in_bounds", structure.in_bounds, &json);
-  json.EndObject();
+  json->Field("computation", indices.instruction->parent()->name());
+  json->Field("instruction", indices.instruction->name());
+  json->Field("form", structure.name);
+  json->Field("reason", structure.reason);
+  json->FieldIfAny("stays", structure.not_replaced);
+  json->Object("sorted", structure.sorted, WriteProperty);
+  if (IsScatter(indices)) json->Object("unique", structure.unique, WriteProperty);
+  json->Object("in_bounds", structure.in_bounds, WriteProperty);
 }
 
 int PrintRewrittenModules(const CommandLine& line) {

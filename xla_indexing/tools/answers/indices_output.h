@@ -12,6 +12,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/query/index_structure/index_structure.h"
+#include "xla_indexing/report/write/json_writer.h"
 #include "xla_indexing/tools/input/command_line.h"
 #include "xla_indexing/tools/input/subject.h"
 
@@ -22,8 +23,8 @@ std::vector<InstructionIndices> ReportIndices(const Subject& subject, mlir::MLIR
 
 // Lines.
 void AppendIndices(const InstructionIndices& indices, std::string* out);
-// An object, after a comma where it is not the first.
-void AppendIndicesJson(const InstructionIndices& indices, std::string* objects);
+// The fields of an object.
+void WriteIndices(const InstructionIndices& indices, internal::JsonWriter* json);
 
 // Prints the modules of the files as HLO text; where the query is for indices, rewritten. Returns the exit code.
 int PrintRewrittenModules(const CommandLine& line);

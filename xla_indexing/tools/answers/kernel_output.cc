@@ -15,11 +15,13 @@
 #include "xla_indexing/gpu/coalescing.h"
 #include "xla_indexing/gpu/fusion_mapping.h"
 #include "xla_indexing/ops/answers/binding_words.h"
+#include "xla_indexing/report/write/json_writer.h"
 #include "xla_indexing/tools/answers/coalescing_output.h"
-#include "xla_indexing/tools/answers/json_writer.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::JsonWriter;
 
 // The operand of the subject that a parameter of its view stands for.
 int64_t OperandOf(const Subject& subject, const FusionView& view, int64_t parameter) {
@@ -129,46 +131,32 @@ void AppendKernel(const ReportedKernel& kernel, double factor, std::string* out)
   }
 }
 
-void AppendKernelJson(const Subject& subject, const ReportedKernel& kernel, std::string* out) {
-  if (!out->empty()) out->append(", ");
-  JsonWriter json(out);
-  json.BeginObject();
-  json.Field("computation", subject.computation().name());
-  json.Field("instruction", subject.instruction->name());
+void WriteKernel(const Subject& subject, const ReportedKernel& kernel, JsonWriter* json) {
+  json->Field("computation", subject.computation().name());
+  json->Field("instruction", subject.instruction->name());
   if (!kernel.error.empty()) {
-    json.Field("reason", kernel.error);
-    json.EndObject();
+    json->Field("reason", kernel.error);
     return;
   }
-  json.Field("kind", kernel.kind);
-  json.Field("hero", kernel.hero);
-  json.Field("threads_per_block", kernel.threads_per_block);
-  json.Field("blocks", kernel.blocks);
-  json.BeginArray("accesses");
-  for (const ReportedAccess& access : kernel.accesses) {
-    json.BeginObject();
-    json.Field("access", access.is_read ? "read" : "write");
+  json->Field("kind", kernel.kind);
+  json->Field("hero", kernel.hero);
+  json->Field("threads_per_block", kernel.threads_per_block);
+  json->Field("blocks", kernel.blocks);
+  json->Objects("accesses", kernel.accesses, [&](const ReportedAccess& access) {
+    json->Field("access", access.is_read ? "read" : "write");
     if (access.is_read) {
-      json.Field("operand_id", access.number);
-      json.Field("operand_leaf", access.leaf);
+      json->Field("operand_id", access.number);
+      json->Field("operand_leaf", access.leaf);
     } else {
-      json.Field("output_id", access.leaf);
+      json->Field("output_id", access.leaf);
     }
-    json.Field("array", access.array);
-    json.Field("thread_map", access.thread_map);
-    json.BeginArray("maps");
-    for (const ReportedMap& map : access.maps) {
-      json.BeginObject();
-      json.Field("map", map.indexing.IsUnknown() ? "" : map.indexing.map().ToString());
-      json.Key("coalescing");
-      WriteCoalescing(*map.coalescing, &json);
-      json.EndObject();
-    }
-    json.EndArray();
-    json.EndObject();
-  }
-  json.EndArray();
-  json.EndObject();
+    json->Field("array", access.array);
+    json->Field("thread_map", access.thread_map);
+    json->Objects("maps", access.maps, [&](const ReportedMap& map) {
+      json->Field("map", map.indexing.IsUnknown() ? "" : map.indexing.map().ToString());
+      json->Object("coalescing", *map.coalescing, WriteCoalescing);
+    });
+  });
 }
 
 }  // namespace xla_indexing

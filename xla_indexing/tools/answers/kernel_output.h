@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/report/write/json_writer.h"
 #include "xla_indexing/tools/answers/report.h"
 #include "xla_indexing/tools/input/command_line.h"
 #include "xla_indexing/tools/input/subject.h"
@@ -41,8 +42,8 @@ ReportedKernel ReportKernel(const Subject& subject, const CommandLine& line,
 
 // Appends lines, each with a line feed after it.
 void AppendKernel(const ReportedKernel& kernel, double factor, std::string* out);
-// An object of the field "kernels" of a module; `, ` before it where `out` is not empty.
-void AppendKernelJson(const Subject& subject, const ReportedKernel& kernel, std::string* out);
+// The fields of an object.
+void WriteKernel(const Subject& subject, const ReportedKernel& kernel, internal::JsonWriter* json);
 
 }  // namespace xla_indexing
 

@@ -20,6 +20,7 @@
 namespace xla_indexing {
 namespace {
 
+using internal::JsonWriter;
 using internal::OffsetMapText;
 using internal::SizeMapText;
 using internal::StrideMapText;
@@ -79,12 +80,6 @@ ReportedTile ReportOfTile(const OperandIndexing& indexing, const Shape& from,
   report.first = *std::move(first);
   report.first->is_exact = report.first->is_exact && exact->IsYes();
   return report;
-}
-
-void WriteStrings(absl::string_view key, const std::vector<std::string>& values, JsonWriter* json) {
-  json->BeginArray(key);
-  for (const std::string& value : values) json->Value(value);
-  json->EndArray();
 }
 
 }  // namespace
@@ -182,27 +177,22 @@ void AppendTile(const ReportedTile& tile, absl::string_view indent, std::string*
 }
 
 void WriteTile(const ReportedTile& tile, JsonWriter* json) {
-  json->BeginObject();
-  if (!tile.error.empty()) json->Field("error", tile.error);
+  json->FieldIfAny("error", tile.error);
   if (tile.first) {
-    json->ListField("offsets", tile.first->ranges,
-                    [&](const TileRange& range) { json->Value(range.offset); });
-    json->ListField("sizes", tile.first->ranges,
-                    [&](const TileRange& range) { json->Value(range.size); });
-    json->ListField("strides", tile.first->ranges,
-                    [&](const TileRange& range) { json->Value(range.stride); });
+    const auto& ranges = tile.first->ranges;
+    json->Values("offsets", ranges, [](const TileRange& range) { return range.offset; });
+    json->Values("sizes", ranges, [](const TileRange& range) { return range.size; });
+    json->Values("strides", ranges, [](const TileRange& range) { return range.stride; });
     json->Field("exact", tile.first->is_exact);
     json->Field("clipped", tile.first->is_clipped);
     json->Field("empty", tile.first->is_empty);
-    if (tile.first->excess) json->Field("excess", *tile.first->excess);
+    json->FieldIfAny("excess", tile.first->excess);
   }
-  if (!tile.offset_map.empty()) {
-    json->Field("offset_map", tile.offset_map);
-    json->Field("size_map", tile.size_map);
-    json->Field("stride_map", tile.stride_map);
-    WriteStrings("conditions", tile.conditions, json);
-  }
-  json->EndObject();
+  if (tile.offset_map.empty()) return;
+  json->Field("offset_map", tile.offset_map);
+  json->Field("size_map", tile.size_map);
+  json->Field("stride_map", tile.stride_map);
+  json->Field("conditions", tile.conditions);
 }
 
 }  // namespace xla_indexing

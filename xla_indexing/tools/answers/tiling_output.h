@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "xla_indexing/tools/answers/json_writer.h"
+#include "xla_indexing/report/write/json_writer.h"
 #include "xla_indexing/tools/answers/report.h"
 #include "xla_indexing/tools/answers/tiling_report.h"
 #include "xla_indexing/tools/input/command_line.h"
@@ -31,8 +31,8 @@ void AnswerTiling(const Subject& subject, Direction direction, const CommandLine
 // Lines, each with this before it and a line feed after it.
 void AppendTile(const ReportedTile& tile, absl::string_view indent, std::string* out);
 
-// An object.
-void WriteTile(const ReportedTile& tile, JsonWriter* json);
+// The fields of an object.
+void WriteTile(const ReportedTile& tile, internal::JsonWriter* json);
 
 }  // namespace xla_indexing
 

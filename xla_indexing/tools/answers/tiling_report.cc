@@ -10,10 +10,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "xla_indexing/hlo/types/opcode.h"
-#include "xla_indexing/tools/answers/json_writer.h"
+#include "xla_indexing/report/write/json_writer.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::JsonWriter;
 
 std::string SizesText(const TilingSpace& space, absl::Span<const int64_t> sizes) {
   std::vector<std::string> texts;
@@ -70,79 +72,56 @@ void AppendIndented(absl::string_view lines, std::string* out) {
 
 void WriteNames(absl::string_view key, absl::Span<const int> dims, const TilingSpace& space,
                 JsonWriter* json) {
-  json->ListField(key, dims, [&](const int dim) { json->Value(space.dims()[dim].name); });
+  json->Values(key, dims, [&](int dim) { return space.dims()[dim].name; });
+}
+
+void WriteDimension(const TilingDimension& dim, JsonWriter* json) {
+  json->Field("name", dim.name);
+  json->Field("kind", xla_indexing::NameOf(dim.kind));
+  json->Field("size", dim.size);
+  json->Field("owner", dim.owner->name());
+  json->Field("leaf", dim.leaf);
+  json->Field("position", dim.position);
+  if (dim.joined.empty()) return;
+  json->Objects("joined", dim.joined, [&](const TilingDimension::Joined& joined) {
+    json->Field("owner", joined.owner_name);
+    json->Field("position", joined.position);
+  });
 }
 
 void WriteSpace(const TilingSpace& space, JsonWriter* json) {
-  json->BeginObject();
-  const auto write_dims = [&](absl::string_view key, absl::Span<const TilingDimension> dims) {
-    json->BeginArray(key);
-    for (const TilingDimension& dim : dims) {
-      json->BeginObject();
-      json->Field("name", dim.name);
-      json->Field("kind", xla_indexing::NameOf(dim.kind));
-      json->Field("size", dim.size);
-      json->Field("owner", dim.owner->name());
-      json->Field("leaf", dim.leaf);
-      json->Field("position", dim.position);
-      if (!dim.joined.empty()) {
-        json->BeginArray("joined");
-        for (const TilingDimension::Joined& joined : dim.joined) {
-          json->BeginObject();
-          json->Field("owner", joined.owner_name);
-          json->Field("position", joined.position);
-          json->EndObject();
-        }
-        json->EndArray();
-      }
-      json->EndObject();
-    }
-    json->EndArray();
-  };
-  write_dims("dims", space.dims());
-  write_dims("runtimes", space.runtimes());
-  json->BeginArray("roots");
-  for (const TilingRoot& root : space.roots()) {
-    json->BeginObject();
+  json->Objects("dims", space.dims(), WriteDimension);
+  json->Objects("runtimes", space.runtimes(), WriteDimension);
+  json->Objects("roots", space.roots(), [&](const TilingRoot& root) {
     json->Field("leaf", root.leaf);
     WriteNames("dims", root.dims, space, json);
-    json->EndObject();
-  }
-  json->EndArray();
-  json->EndObject();
+  });
 }
 
 // How a node's elements are computed.
 void WriteReads(const TileGraph& graph, const TileNode& node, JsonWriter* json) {
   if (node.reads == nullptr) return;
   if (node.IsContraction()) {
-    json->BeginArray("steps");
-    for (const int dim : node.combined_dims) {
-      json->Value(dim < 0 ? "" : graph.space().dims()[dim].name);
-    }
-    json->EndArray();
+    json->Values("steps", node.combined_dims, [&](int dim) {
+      return dim < 0 ? "" : absl::string_view(graph.space().dims()[dim].name);
+    });
   }
   if (node.combiner) {
     json->Field("combiner", OpcodeName(node.combiner->opcode));
     json->Field("masked_step", xla_indexing::NameOf(node.combiner->neutral));
   }
-  json->BeginArray("reads");
-  for (const IndexingEntry& entry : *node.reads) {
-    json->BeginObject();
+  json->Objects("reads", *node.reads, [&](const IndexingEntry& entry) {
     json->Field("operand_id", entry.operand);
     json->Field("leaf", entry.operand_leaf);
-    json->ListField("maps", entry.indexing,
-                    [&](const OperandIndexing& map) { json->Value(map.map().ToString()); });
-    json->EndObject();
-  }
-  json->EndArray();
+    json->Values("maps", entry.indexing,
+                 [](const OperandIndexing& map) { return map.map().ToString(); });
+  });
   if (node.passes_on) json->Field("passes_on", true);
 }
 
 void WriteNode(const TileGraph& graph, int number, JsonWriter* json) {
   const TileNode& node = graph.nodes()[number];
   const MaskedTile& tile = graph.tile(node);
-  json->BeginObject();
   json->Field("id", number);
   json->Field("instruction", node.instruction->name());
   json->Field("opcode", node.instruction->opcode_name());
@@ -150,46 +129,37 @@ void WriteNode(const TileGraph& graph, int number, JsonWriter* json) {
   json->Field("offset_map", tile.offsets.ToString());
   json->Field("sizes", tile.sizes);
   json->Field("strides", tile.strides);
-  json->ListField("bounds", tile.bounds, [&](const Interval& bounds) { json->Value(bounds); });
+  json->Field("bounds", tile.bounds);
   if (tile.devices) json->Field("device_map", tile.devices->ToString());
-  json->BeginObject("active_tiles");
   const TileGraph::Active active = graph.ActiveTiles(node);
-  for (size_t i = 0; i < active.indices.size(); ++i) {
-    if (active.indices[i] == Interval::OfSize(graph.num_tiles()[i])) continue;
-    json->Field(graph.space().dims()[i].name, active.indices[i]);
-  }
-  json->EndObject();
+  json->Object("active_tiles", [&] {
+    for (size_t i = 0; i < active.indices.size(); ++i) {
+      if (active.indices[i] == Interval::OfSize(graph.num_tiles()[i])) continue;
+      json->Field(graph.space().dims()[i].name, active.indices[i]);
+    }
+  });
   if (!active.is_all_active) {
-    json->ListField("domains", node.domains,
-                    [&](const int domain) { json->Value(graph.domains()[domain].ToString()); });
+    json->Values("domains", node.domains,
+                 [&](int domain) { return graph.domains()[domain].ToString(); });
   }
   json->Field("exact", node.is_exact);
   if (!tile.runtimes.empty()) {
-    json->BeginArray("runtimes");
-    for (const TileRuntime& runtime : tile.runtimes) {
-      json->BeginObject();
+    json->Objects("runtimes", tile.runtimes, [&](const TileRuntime& runtime) {
       json->Field("instruction", runtime.instruction->name());
       json->Field("leaf", runtime.leaf);
       json->Field("element_map", runtime.element.ToString());
       json->Field("value", runtime.value.ToString());
-      json->EndObject();
-    }
-    json->EndArray();
+    });
   }
   json->Field("loop", node.region);
   json->Field("executions", graph.NumExecutions(node));
   if (node.loop >= 0) json->Field("accumulated_over", node.loop);
-  json->BeginArray("operands");
-  for (const TileNode::Operand& operand : node.operands) {
-    json->BeginObject();
+  json->Objects("operands", node.operands, [&](const TileNode::Operand& operand) {
     json->Field("operand_id", operand.operand);
     json->Field("leaf", operand.leaf);
     json->Field("node", operand.node);
-    json->EndObject();
-  }
-  json->EndArray();
+  });
   WriteReads(graph, node, json);
-  json->EndObject();
 }
 
 absl::string_view NameOf(TileRegion::Kind kind) {
@@ -204,67 +174,48 @@ absl::string_view NameOf(TileRegion::Kind kind) {
   return "";
 }
 
-void WriteRescales(const TileRegion& region, JsonWriter* json) {
-  if (region.rescales.empty()) return;
-  json->BeginArray("rescales");
-  for (const TileRescale& rescale : region.rescales) {
-    const bool is_maximum = rescale.kind == TileRescale::Kind::kMaximum;
-    json->BeginObject();
-    json->Field("kind", is_maximum ? "maximum" : "divisor");
-    json->Field("accumulator", rescale.accumulator);
-    json->Field("by", rescale.by);
-    json->Field("element_map", rescale.elements.ToString());
-    json->EndObject();
-  }
-  json->EndArray();
+void WriteRescale(const TileRescale& rescale, JsonWriter* json) {
+  const bool is_maximum = rescale.kind == TileRescale::Kind::kMaximum;
+  json->Field("kind", is_maximum ? "maximum" : "divisor");
+  json->Field("accumulator", rescale.accumulator);
+  json->Field("by", rescale.by);
+  json->Field("element_map", rescale.elements.ToString());
+}
+
+void WriteRegion(const TileRegion& region, const TilingSpace& space, JsonWriter* json) {
+  json->Field("kind", NameOf(region.kind));
+  if (region.parent >= 0) json->Field("parent", region.parent);
+  WriteNames("dims", region.dims, space, json);
+  json->Field("tiles", region.trip_counts);
+  json->Field("accumulators", region.accumulators);
+  json->Objects("steps", region.steps, [&](const TileRegion::Step& step) {
+    json->Field(step.is_region ? "loop" : step.is_accumulation ? "accumulate" : "node", step.index);
+  });
+  if (!region.rescales.empty()) json->Objects("rescales", region.rescales, WriteRescale);
 }
 
 void WriteGraph(const TileGraph& graph, JsonWriter* json) {
-  json->BeginObject();
-  json->BeginArray("nodes");
-  for (size_t i = 0; i < graph.nodes().size(); ++i) WriteNode(graph, static_cast<int>(i), json);
-  json->EndArray();
-  json->BeginArray("loops");
-  for (const TileRegion& region : graph.regions()) {
-    json->BeginObject();
-    json->Field("kind", NameOf(region.kind));
-    if (region.parent >= 0) json->Field("parent", region.parent);
-    WriteNames("dims", region.dims, graph.space(), json);
-    json->Field("tiles", region.trip_counts);
-    json->Field("accumulators", region.accumulators);
-    json->BeginArray("steps");
-    for (const TileRegion::Step& step : region.steps) {
-      json->BeginObject();
-      json->Field(step.is_region         ? "loop"
-                  : step.is_accumulation ? "accumulate"
-                                         : "node",
-                  step.index);
-      json->EndObject();
+  json->Array("nodes", [&] {
+    for (size_t i = 0; i < graph.nodes().size(); ++i) {
+      json->Object([&] { WriteNode(graph, static_cast<int>(i), json); });
     }
-    json->EndArray();
-    WriteRescales(region, json);
-    json->EndObject();
-  }
-  json->EndArray();
-  json->BeginArray("stores");
-  for (const TileStore& store : graph.stores()) {
-    json->BeginObject();
+  });
+  json->Objects("loops", graph.regions(),
+                [&](const TileRegion& region) { WriteRegion(region, graph.space(), json); });
+  json->Objects("stores", graph.stores(), [&](const TileStore& store) {
     json->Field("output_id", graph.space().roots()[store.root].leaf);
     json->Field("node", store.node);
     WriteNames("repeated_for", store.repeated_dims, graph.space(), json);
-    json->EndObject();
-  }
-  json->EndArray();
-  json->EndObject();
+  });
 }
 
 void WriteTiling(const TilingSpace& space, const Tiling& tiling, const TileCost& cost,
                  JsonWriter* json) {
-  json->BeginObject("sizes");
-  for (int i = 0; i < space.num_dims(); ++i) {
-    json->Field(space.dims()[i].name, tiling.sizes[i]);
-  }
-  json->EndObject();
+  json->Object("sizes", [&] {
+    for (int i = 0; i < space.num_dims(); ++i) {
+      json->Field(space.dims()[i].name, tiling.sizes[i]);
+    }
+  });
   WriteNames("loops", tiling.loops, space, json);
   json->Field("bytes_resident", cost.resident_bytes);
   json->Field("bytes_moved", cost.moved_bytes);
@@ -294,25 +245,83 @@ std::string WhyThereAreNone(const TiledComputation& tiled) {
 }
 
 // The graph at sizes, with its cost before it.
-void ReportGraph(const TiledComputation& tiled, const Tiling& tiling, ReportedTiling* report,
+void ReportGraph(const TiledComputation& tiled, const Tiling& tiling, std::string* text,
                  JsonWriter* json) {
   const absl::StatusOr<TileGraph> graph = tiled.Instantiate(tiling);
-  json->BeginObject("tiling");
+  const std::string sizes = TilingText(tiled.space(), tiling);
   if (!graph.ok()) {
-    absl::StrAppend(&report->text, "  tiles ", TilingText(tiled.space(), tiling),
-                    ": none: ", graph.status().message(), "\n");
+    absl::StrAppend(text, "  tiles ", sizes, ": none: ", graph.status().message(), "\n");
     json->Field("error", graph.status().message());
-    json->EndObject();
     return;
   }
   const TileCost cost = graph->Cost();
-  absl::StrAppend(&report->text, "  tiles ", TilingText(tiled.space(), tiling), ": ",
-                  CostText(cost), "\n  work: ", WorkText(cost), "\n");
-  AppendIndented(graph->ToString(), &report->text);
+  absl::StrAppend(text, "  tiles ", sizes, ": ", CostText(cost), "\n  work: ", WorkText(cost),
+                  "\n");
+  AppendIndented(graph->ToString(), text);
   WriteTiling(tiled.space(), tiling, cost, json);
-  json->Key("graph");
-  WriteGraph(*graph, json);
-  json->EndObject();
+  json->Object("graph", *graph, WriteGraph);
+}
+
+// The sizes that are best for the budget of the command line, without its graph.
+void ReportSearch(const TiledComputation& tiled, const TilingSearch& search,
+                  const CommandLine& line, std::string* text, JsonWriter* json) {
+  absl::StrAppend(text, "  ", search.tilings.empty() ? "no tiles" : "best tiles", " for ",
+                  *line.tile_budget, " bytes at a time",
+                  line.machine == nullptr ? "" : absl::StrCat(" on ", line.machine->name), ", of ",
+                  search.is_complete ? "all " : "", search.num_tried, " tried",
+                  search.is_complete ? "" : " (there are more)", "\n");
+  json->Field("tried", search.num_tried);
+  json->Field("complete", search.is_complete);
+  json->Objects("candidates", search.tilings, [&](const CostedTiling& found) {
+    absl::StrAppend(text, "    ", TilingText(tiled.space(), found.tiling), ": ",
+                    CostText(found.cost), "; ", TimeText(found.time), "\n");
+    WriteTiling(tiled.space(), found.tiling, found.cost, json);
+    json->Field("microseconds", found.time.microseconds);
+    json->Field("bound", NameOf(found.time.bound));
+  });
+  if (!search.tilings.empty()) return;
+  const std::string why = WhyThereAreNone(tiled);
+  absl::StrAppend(text, "    ", why, "\n");
+  json->Field("reason", why);
+}
+
+void ReportTiled(const TiledComputation& tiled, const CommandLine& line, std::string* text,
+                 JsonWriter* json) {
+  AppendIndented(tiled.space().ToString(), text);
+  json->Object("space", tiled.space(), WriteSpace);
+  const TileNames names = tiled.Names();
+  json->Objects("conditions", tiled.Conditions(), [&](const TileCondition& condition) {
+    absl::StrAppend(text, "  condition: ", condition.ToString(names), "\n");
+    json->Field("text", condition.ToString(names));
+    json->RawField("condition", condition.ToJson());
+  });
+  if (!tiled.borders().empty()) {
+    std::vector<std::string> borders;
+    json->Objects("borders", tiled.borders(), [&](const TileBorder& border) {
+      const std::string& name = tiled.space().dims()[border.dim].name;
+      borders.push_back(absl::StrCat(border.at, " mod ", name, " = 0"));
+      json->Field("dim", name);
+      json->Field("at", border.at);
+    });
+    absl::StrAppend(text, "  no tile has parts of two pieces where ",
+                    absl::StrJoin(borders, " and "), "\n");
+  }
+  if (line.tile_sizes) {
+    const absl::StatusOr<std::vector<int64_t>> sizes = tiled.space().ParseSizes(*line.tile_sizes);
+    if (sizes.ok()) {
+      json->Object("tiling", [&] { ReportGraph(tiled, Tiling{*sizes, {}}, text, json); });
+    } else {
+      absl::StrAppend(text, "  tiles: none: ", sizes.status().message(), "\n");
+    }
+  }
+  if (!line.tile_budget) return;
+  TilingSearchOptions options;
+  options.max_resident_bytes = *line.tile_budget;
+  options.machine = line.machine;
+  const TilingSearch search = tiled.FindTilings(options);
+  json->Object("search", [&] { ReportSearch(tiled, search, line, text, json); });
+  if (line.tile_sizes || search.tilings.empty()) return;
+  json->Object("tiling", [&] { ReportGraph(tiled, search.tilings.front().tiling, text, json); });
 }
 
 }  // namespace
@@ -344,96 +353,17 @@ absl::StatusOr<std::vector<int64_t>> SubjectTiling::SizesOfLeaf(absl::string_vie
   return own;
 }
 
-ReportedTiling ReportTiling(const Subject& subject, const absl::StatusOr<SubjectTiling>& tiling,
-                            const CommandLine& line) {
-  ReportedTiling report;
-  JsonWriter json(&report.json);
-  json.BeginObject();
-  json.Field("computation", subject.computation().name());
-  json.Field("instruction", subject.instruction->name());
-  json.Field("scope", subject.is_fusion ? "fusion" : "instruction");
-  absl::StrAppend(&report.text, "Tiling of ",
+void ReportTiling(const Subject& subject, const absl::StatusOr<SubjectTiling>& tiling,
+                  const CommandLine& line, std::string* text, JsonWriter* json) {
+  json->Field("computation", subject.computation().name());
+  json->Field("instruction", subject.instruction->name());
+  json->Field("scope", subject.is_fusion ? "fusion" : "instruction");
+  absl::StrAppend(text, "Tiling of ",
                   subject.is_fusion ? subject.computation().name() : subject.instruction->name(),
                   ":\n");
-  if (!tiling.ok()) {
-    absl::StrAppend(&report.text, "  none: ", tiling.status().message(), "\n");
-    json.Field("error", tiling.status().message());
-    json.EndObject();
-    return report;
-  }
-  const TiledComputation& tiled = tiling->tiled();
-  AppendIndented(tiled.space().ToString(), &report.text);
-  json.Key("space");
-  WriteSpace(tiled.space(), &json);
-  const TileNames names = tiled.Names();
-  json.BeginArray("conditions");
-  for (const TileCondition& condition : tiled.Conditions()) {
-    absl::StrAppend(&report.text, "  condition: ", condition.ToString(names), "\n");
-    json.BeginObject();
-    json.Field("text", condition.ToString(names));
-    json.RawField("condition", condition.ToJson());
-    json.EndObject();
-  }
-  json.EndArray();
-  if (!tiled.borders().empty()) {
-    std::vector<std::string> borders;
-    json.BeginArray("borders");
-    for (const TileBorder& border : tiled.borders()) {
-      const std::string& name = tiled.space().dims()[border.dim].name;
-      borders.push_back(absl::StrCat(border.at, " mod ", name, " = 0"));
-      json.BeginObject();
-      json.Field("dim", name);
-      json.Field("at", border.at);
-      json.EndObject();
-    }
-    json.EndArray();
-    absl::StrAppend(&report.text, "  no tile has parts of two pieces where ",
-                    absl::StrJoin(borders, " and "), "\n");
-  }
-  if (line.tile_sizes) {
-    const absl::StatusOr<std::vector<int64_t>> sizes = tiled.space().ParseSizes(*line.tile_sizes);
-    if (sizes.ok()) {
-      ReportGraph(tiled, Tiling{*sizes, {}}, &report, &json);
-    } else {
-      absl::StrAppend(&report.text, "  tiles: none: ", sizes.status().message(), "\n");
-    }
-  }
-  if (line.tile_budget) {
-    TilingSearchOptions options;
-    options.max_resident_bytes = *line.tile_budget;
-    options.machine = line.machine;
-    const TilingSearch search = tiled.FindTilings(options);
-    absl::StrAppend(&report.text, "  ", search.tilings.empty() ? "no tiles" : "best tiles", " for ",
-                    *line.tile_budget, " bytes at a time",
-                    line.machine == nullptr ? "" : absl::StrCat(" on ", line.machine->name),
-                    ", of ", search.is_complete ? "all " : "", search.num_tried, " tried",
-                    search.is_complete ? "" : " (there are more)", "\n");
-    json.BeginObject("search");
-    json.Field("tried", search.num_tried);
-    json.Field("complete", search.is_complete);
-    json.BeginArray("candidates");
-    for (const CostedTiling& found : search.tilings) {
-      absl::StrAppend(&report.text, "    ", TilingText(tiled.space(), found.tiling), ": ",
-                      CostText(found.cost), "; ", TimeText(found.time), "\n");
-      json.BeginObject();
-      WriteTiling(tiled.space(), found.tiling, found.cost, &json);
-      json.Field("microseconds", found.time.microseconds);
-      json.Field("bound", NameOf(found.time.bound));
-      json.EndObject();
-    }
-    json.EndArray();
-    if (search.tilings.empty()) {
-      const std::string why = WhyThereAreNone(tiled);
-      absl::StrAppend(&report.text, "    ", why, "\n");
-      json.Field("reason", why);
-    }
-    json.EndObject();
-    if (!line.tile_sizes && !search.tilings.empty()) {
-      ReportGraph(tiled, search.tilings.front().tiling, &report, &json);
-    }
-  }
-  json.EndObject();
-  return report;
+  if (tiling.ok()) return ReportTiled(tiling->tiled(), line, text, json);
+  absl::StrAppend(text, "  none: ", tiling.status().message(), "\n");
+  json->Field("error", tiling.status().message());
 }
 
 }  // namespace xla_indexing

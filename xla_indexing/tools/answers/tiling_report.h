@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/report/write/json_writer.h"
 #include "xla_indexing/tiling/kernel/tiled_computation.h"
 #include "xla_indexing/tools/input/command_line.h"
 #include "xla_indexing/tools/input/subject.h"
@@ -38,13 +39,9 @@ class SubjectTiling {
   std::unique_ptr<TiledComputation> tiled_;
 };
 
-// Indented by two spaces, below a heading; and as a JSON object.
-struct ReportedTiling {
-  std::string text;
-  std::string json;
-};
-ReportedTiling ReportTiling(const Subject& subject, const absl::StatusOr<SubjectTiling>& tiling,
-                            const CommandLine& line);
+// Lines, indented by two spaces, below a heading; and the fields of an object.
+void ReportTiling(const Subject& subject, const absl::StatusOr<SubjectTiling>& tiling,
+                  const CommandLine& line, std::string* text, internal::JsonWriter* json);
 
 }  // namespace xla_indexing
 

@@ -10,6 +10,8 @@
 namespace xla_indexing {
 namespace {
 
+using internal::JsonWriter;
+
 absl::string_view WhichRuntimeValues(const Utilization& utilization) {
   if (!utilization.has_runtime_values) return "none";
   return utilization.IsExact() ? "any" : "bounds";
@@ -48,7 +50,6 @@ std::string TrafficText(const Traffic& traffic) {
 }
 
 void WriteUtilization(const Utilization& utilization, JsonWriter* json) {
-  json->BeginObject();
   json->Field("elements_read", utilization.elements_read);
   json->Field("elements", utilization.elements);
   json->Field("reads", utilization.reads);
@@ -60,7 +61,6 @@ void WriteUtilization(const Utilization& utilization, JsonWriter* json) {
   json->Field("reads_per_element", utilization.ReadsPerElement());
   json->Field("runtime_values", WhichRuntimeValues(utilization));
   json->Field("exact", utilization.IsExact());
-  json->EndObject();
 }
 
 void WriteTraffic(const Traffic& traffic, JsonWriter* json) {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "xla_indexing/query/utilization/utilization.h"
-#include "xla_indexing/tools/answers/json_writer.h"
+#include "xla_indexing/report/write/json_writer.h"
 
 namespace xla_indexing {
 
@@ -17,10 +17,9 @@ std::string UtilizationText(const Utilization& utilization);
 // What stands after `Total of NAME: `.
 std::string TrafficText(const Traffic& traffic);
 
-// An object.
-void WriteUtilization(const Utilization& utilization, JsonWriter* json);
-// Fields of an object.
-void WriteTraffic(const Traffic& traffic, JsonWriter* json);
+// The fields of an object.
+void WriteUtilization(const Utilization& utilization, internal::JsonWriter* json);
+void WriteTraffic(const Traffic& traffic, internal::JsonWriter* json);
 
 }  // namespace xla_indexing
 

@@ -25,11 +25,13 @@
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/ops/answers/parts/exactness.h"
 #include "xla_indexing/ops/implicit_broadcast.h"
-#include "xla_indexing/tools/answers/json_writer.h"
+#include "xla_indexing/report/write/json_writer.h"
 #include "xla_indexing/tools/input/files.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::JsonWriter;
 
 // `f32[2,3]`, or `f32[*]` for something of unknown rank.
 absl::StatusOr<MaybeRanked> ParseOperand(absl::string_view text) {
@@ -69,14 +71,10 @@ class OperandText {
       WriteMaps(cases[0], json);
       return;
     }
-    json->BeginArray("cases");
-    for (const BroadcastCase& one : cases) {
-      json->BeginObject();
+    json->Objects("cases", cases, [&](const BroadcastCase& one) {
       json->Field("where", one.Label());
       WriteMaps(one, json);
-      json->EndObject();
-    }
-    json->EndArray();
+    });
   }
 
  private:
@@ -130,23 +128,23 @@ std::string BroadcastJson(absl::Span<const Shape> operands, const ImplicitBroadc
   const BroadcastIndexing indexing = ComputeBroadcastIndexing(operands, broadcast, &context);
   std::string out;
   JsonWriter json(&out);
-  json.BeginObject();
-  json.Field("result", broadcast.result.ToString());
-  if (!broadcast.guards.empty()) {
-    json.ListField("guards", broadcast.guards,
-                   [&](const BroadcastGuard& guard) { json.Value(guard.ToString()); });
-  }
-  json.BeginArray("operands");
-  for (size_t i = 0; i < operands.size(); ++i) {
-    json.BeginObject();
-    json.Field("shape", operands[i].ToStringWithoutLayout());
-    json.Field("broadcast_dimensions", broadcast.dimensions[i]);
-    OperandText(static_cast<int64_t>(i), operands[i], broadcast.result, &context)
-        .WriteFields(indexing.operands[i], &json);
-    json.EndObject();
-  }
-  json.EndArray();
-  json.EndObject();
+  json.Object([&] {
+    json.Field("result", broadcast.result.ToString());
+    if (!broadcast.guards.empty()) {
+      json.Values("guards", broadcast.guards,
+                  [](const BroadcastGuard& guard) { return guard.ToString(); });
+    }
+    json.Array("operands", [&] {
+      for (size_t i = 0; i < operands.size(); ++i) {
+        json.Object([&] {
+          json.Field("shape", operands[i].ToStringWithoutLayout());
+          json.Field("broadcast_dimensions", broadcast.dimensions[i]);
+          OperandText(static_cast<int64_t>(i), operands[i], broadcast.result, &context)
+              .WriteFields(indexing.operands[i], &json);
+        });
+      }
+    });
+  });
   out.push_back('\n');
   return out;
 }

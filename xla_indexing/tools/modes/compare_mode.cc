@@ -22,12 +22,14 @@
 #include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/ops/answers/indexing_entry.h"
 #include "xla_indexing/query/equivalence/equivalence.h"
-#include "xla_indexing/tools/answers/json_writer.h"
+#include "xla_indexing/report/write/json_writer.h"
 #include "xla_indexing/tools/input/files.h"
 #include "xla_indexing/tools/input/read_modules.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::JsonWriter;
 
 constexpr int kBadInput = 2;
 
@@ -116,25 +118,15 @@ std::string ReportText(const EquivalenceReport& report, const HloComputation& co
 }
 
 void WritePair(const PairOfOne& pair, JsonWriter* json) {
-  json->BeginObject();
   json->Field("read_by", pair.is_of_first ? "first" : "second");
   json->Field("output_element", pair.output_element);
   json->Field("operand_element", pair.operand_element);
-  if (pair.other_element) json->Field("other_element", *pair.other_element);
-  json->BeginArray("runtime_values");
-  for (const auto& [name, value] : pair.runtime_values) {
-    json->BeginObject();
-    json->Field("instruction", name);
-    json->Field("value", value);
-    json->EndObject();
-  }
-  json->EndArray();
+  json->FieldIfAny("other_element", pair.other_element);
+  json->NamedValues("runtime_values", pair.runtime_values, "instruction");
   json->Field("is_first", pair.is_least);
-  json->EndObject();
 }
 
 void WriteLeaf(const LeafComparison& leaf, JsonWriter* json) {
-  json->BeginObject();
   json->Field("output_id", leaf.output_leaf);
   json->Field("operand_id", leaf.parameter);
   json->Field("operand_leaf", leaf.parameter_leaf);
@@ -144,29 +136,21 @@ void WriteLeaf(const LeafComparison& leaf, JsonWriter* json) {
   }
   json->Field("answer", AnswerText(leaf.same));
   json->Field("reason", leaf.same == Answer::kUndecided ? leaf.reason : "");
-  if (leaf.difference) {
-    json->Key("difference");
-    WritePair(*leaf.difference, json);
-  }
-  json->EndObject();
+  json->ObjectIfAny("difference", leaf.difference, WritePair);
 }
 
 std::string ReportJson(const EquivalenceReport& report) {
   std::string out;
   JsonWriter json(&out);
-  json.BeginObject();
-  json.Field("answer", AnswerText(report.same));
-  json.Field("reads", AnswerText(report.reads));
-  json.Field("meets", AnswerText(report.meets));
-  json.Field("reason", report.difference.empty() ? report.meets_reason : report.difference);
-  json.BeginArray("leaves");
-  for (const LeafComparison& leaf : report.leaves) WriteLeaf(leaf, &json);
-  json.EndArray();
-  json.BeginArray("pairs");
-  for (const LeafComparison& pair : report.pairs) WriteLeaf(pair, &json);
-  json.EndArray();
-  if (report.not_compared > 0) json.Field("pairs_not_compared", report.not_compared);
-  json.EndObject();
+  json.Object([&] {
+    json.Field("answer", AnswerText(report.same));
+    json.Field("reads", AnswerText(report.reads));
+    json.Field("meets", AnswerText(report.meets));
+    json.Field("reason", report.difference.empty() ? report.meets_reason : report.difference);
+    json.Objects("leaves", report.leaves, WriteLeaf);
+    json.Objects("pairs", report.pairs, WriteLeaf);
+    if (report.not_compared > 0) json.Field("pairs_not_compared", report.not_compared);
+  });
   out.push_back('\n');
   return out;
 }

@@ -8,9 +8,9 @@
 #include "xla_indexing/map/variable_names.h"
 #include "xla_indexing/ops/answers/parts/exactness.h"
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
+#include "xla_indexing/report/write/json_writer.h"
 #include "xla_indexing/tools/answers/coalescing_output.h"
 #include "xla_indexing/tools/answers/in_place_output.h"
-#include "xla_indexing/tools/answers/json_writer.h"
 #include "xla_indexing/tools/answers/module_bounds.h"
 #include "xla_indexing/tools/answers/tiling_output.h"
 #include "xla_indexing/tools/answers/utilization_output.h"
@@ -18,6 +18,8 @@
 namespace xla_indexing {
 namespace {
 
+using internal::AppendObject;
+using internal::JsonWriter;
 using internal::NamesOf;
 using internal::VariableNames;
 
@@ -27,30 +29,26 @@ void WriteLabel(const ExactnessLabel& label, JsonWriter* json) {
 }
 
 void WriteRuntimeVariables(const OperandIndexing& indexing, JsonWriter* json) {
-  json->BeginArray();
-  if (!indexing.bindings().empty()) {
-    const VariableNames names = NamesOf(indexing.map());
-    for (int i = 0; i < indexing.map().num_runtimes(); ++i) {
-      const RuntimeVarIndexing& binding = indexing.bindings()[i];
-      json->BeginObject();
+  if (indexing.bindings().empty()) return;
+  const VariableNames names = NamesOf(indexing.map());
+  for (int i = 0; i < indexing.map().num_runtimes(); ++i) {
+    const RuntimeVarIndexing& binding = indexing.bindings()[i];
+    json->Object([&] {
       json->Field("name", names.symbols[indexing.map().num_ranges() + i]);
-      json->ListField("call_path", binding.call_path,
-                      [&](const HloInstruction* caller) { json->Value(caller->name()); });
+      json->Values("call_path", binding.call_path,
+                   [](const HloInstruction* caller) { return caller->name(); });
       json->Field("computation", binding.instruction->parent()->name());
       json->Field("instruction", binding.instruction->name());
       json->Field("leaf", binding.leaf);
       json->Field("value", binding.value.ToString());
       json->Field("map", indexing.ElementMap(i).ToString());
       if (binding.device) json->Field("replica_map", indexing.ElementDeviceMap(i).ToString());
-      json->EndObject();
-    }
+    });
   }
-  json->EndArray();
 }
 
 void WriteMap(const ReportedMap& map, JsonWriter* json) {
   const OperandIndexing& indexing = map.indexing;
-  json->BeginObject();
   if (indexing.IsUnknown()) {
     json->Field("map", "");
   } else {
@@ -58,19 +56,11 @@ void WriteMap(const ReportedMap& map, JsonWriter* json) {
     json->Field("map", indexing.IsExact() ? map.line : indexing.map().ToString());
   }
   WriteLabel(indexing.label(), json);
-  json->Key("runtime_variables");
-  WriteRuntimeVariables(indexing, json);
+  json->Array("runtime_variables", [&] { WriteRuntimeVariables(indexing, json); });
   json->Field("replica_map",
               indexing.replica_map() == nullptr ? "" : indexing.DeviceMap().ToString());
-  if (map.coalescing) {
-    json->Key("coalescing");
-    WriteCoalescing(*map.coalescing, json);
-  }
-  if (map.tile) {
-    json->Key("tile");
-    WriteTile(*map.tile, json);
-  }
-  json->EndObject();
+  json->ObjectIfAny("coalescing", map.coalescing, WriteCoalescing);
+  json->ObjectIfAny("tile", map.tile, WriteTile);
 }
 
 void WriteSubject(const Subject& subject, Direction direction, JsonWriter* json) {
@@ -84,25 +74,15 @@ void WriteSubject(const Subject& subject, Direction direction, JsonWriter* json)
 
 void WriteEntry(const Subject& subject, Direction direction, const ReportedEntry& entry,
                 JsonWriter* json) {
-  json->BeginObject();
   WriteSubject(subject, direction, json);
   json->Field("output_id", entry.output_leaf);
   json->Field("operand_id", entry.operand);
   json->Field("operand", subject.OperandName(entry.operand));
   json->Field("operand_leaf", entry.operand_leaf);
   WriteLabel(entry.label, json);
-  json->BeginArray("maps");
-  for (const ReportedMap& map : entry.maps) WriteMap(map, json);
-  json->EndArray();
-  if (entry.utilization) {
-    json->Key("utilization");
-    WriteUtilization(*entry.utilization, json);
-  }
-  if (entry.in_place) {
-    json->Key("in_place");
-    WriteInPlace(*entry.in_place, json);
-  }
-  json->EndObject();
+  json->Objects("maps", entry.maps, WriteMap);
+  json->ObjectIfAny("utilization", entry.utilization, WriteUtilization);
+  json->ObjectIfAny("in_place", entry.in_place, WriteInPlace);
 }
 
 }  // namespace
@@ -110,44 +90,40 @@ void WriteEntry(const Subject& subject, Direction direction, const ReportedEntry
 void AppendJson(const Subject& subject, Direction direction,
                 const std::vector<ReportedEntry>& entries, std::string* out) {
   for (const ReportedEntry& entry : entries) {
-    if (!out->empty()) out->append(", ");
-    JsonWriter json(out);
-    WriteEntry(subject, direction, entry, &json);
+    AppendObject([&](JsonWriter* json) { WriteEntry(subject, direction, entry, json); }, out);
   }
 }
 
 void AppendNotListedJson(const Subject& subject, Direction direction, int64_t pairs,
                          std::string* out) {
-  if (!out->empty()) out->append(", ");
-  JsonWriter json(out);
-  json.BeginObject();
-  WriteSubject(subject, direction, &json);
-  json.Field("pairs_not_listed", pairs);
-  WriteLabel(ExactnessLabel::Unknown(ModuleBounds::WhyNotListed()), &json);
-  json.EndObject();
+  const auto write = [&](JsonWriter* json) {
+    WriteSubject(subject, direction, json);
+    json->Field("pairs_not_listed", pairs);
+    WriteLabel(ExactnessLabel::Unknown(ModuleBounds::WhyNotListed()), json);
+  };
+  AppendObject(write, out);
 }
 
 std::string ModuleJsonBegin(absl::string_view name) {
   std::string out;
   JsonWriter json(&out);
-  json.BeginObject();
-  json.Field("module", name);
-  json.BeginArray("indexing");
-  return out;
+  json.Object([&] {
+    json.Field("module", name);
+    json.Array("indexing", [] {});
+  });
+  return out.substr(0, out.size() - 2);  // without the ends of the list and the object
 }
 
 std::string ModuleJsonEnd(const QueryTotals& totals) {
   // The end of an object that begins as above.
   std::string out;
   JsonWriter json(&out);
-  json.BeginObject();
-  json.BeginArray("indexing");
-  const size_t begin = out.size();
-  json.EndArray();
-  totals.WriteJson(&json);
-  json.EndObject();
+  json.Object([&] {
+    json.Array("indexing", [] {});
+    totals.WriteJson(&json);
+  });
   out.push_back('\n');
-  return out.substr(begin);
+  return out.substr(out.find(']'));
 }
 
 }  // namespace xla_indexing

@@ -14,6 +14,8 @@
 
 namespace xla_indexing {
 
+using internal::JsonWriter;
+
 void QueryTotals::AddRow(const Row& row) {
   // Subjects come computation by computation.
   if (!rows_.empty() && rows_.back().computation == row.computation &&
@@ -28,47 +30,26 @@ void QueryTotals::AddTraffic(const Subject& subject, const Traffic& traffic) {
   AddRow({std::string(subject.computation().name()), subject.is_fusion, traffic});
 }
 
-void QueryTotals::AddWrites(const Subject& subject, const std::vector<ReportedWrites>& writes) {
-  AppendWritesJson(subject, writes, &writes_json_);
-}
-
-void QueryTotals::AddTiling(const std::string& json) {
-  absl::StrAppend(&tilings_json_, tilings_json_.empty() ? "" : ", ", json);
-}
-
-void QueryTotals::AddKernel(const Subject& subject, const ReportedKernel& kernel) {
-  AppendKernelJson(subject, kernel, &kernels_json_);
-}
-
-void QueryTotals::AddIndices(const InstructionIndices& indices) {
-  AppendIndicesJson(indices, &indices_json_);
-}
-
 void QueryTotals::AddAliases(const std::vector<CheckedAlias>& aliases) {
   for (const CheckedAlias& alias : aliases) {
     AppendAlias(alias, &aliases_text_);
-    AppendAliasJson(alias, &aliases_json_);
+    AddObject(kAliases, [&](JsonWriter* json) { WriteAlias(alias, json); });
   }
 }
 
 void QueryTotals::AddOneBuffer(const std::vector<CheckedValue>& values) {
   for (const CheckedValue& value : values) {
     AppendCheckedValue(value, &aliases_text_);
-    AppendCheckedValueJson(value, &one_buffer_json_);
+    AddObject(kOneBuffer, [&](JsonWriter* json) { WriteCheckedValue(value, json); });
   }
 }
 
 void QueryTotals::Add(const QueryTotals& other) {
-  const auto append = [](const std::string& from, std::string* to) {
-    if (!to->empty() && !from.empty()) to->append(", ");
-    to->append(from);
-  };
-  append(other.writes_json_, &writes_json_);
-  append(other.tilings_json_, &tilings_json_);
-  append(other.kernels_json_, &kernels_json_);
-  append(other.indices_json_, &indices_json_);
-  append(other.aliases_json_, &aliases_json_);
-  append(other.one_buffer_json_, &one_buffer_json_);
+  for (int list = 0; list < kNumLists; ++list) {
+    std::string& objects = lists_[list];
+    if (!objects.empty() && !other.lists_[list].empty()) objects.append(", ");
+    objects.append(other.lists_[list]);
+  }
   aliases_text_ += other.aliases_text_;
   for (const Row& row : other.rows_) AddRow(row);
 }
@@ -81,28 +62,18 @@ void QueryTotals::AppendText(std::string* out) const {
 }
 
 void QueryTotals::WriteJson(JsonWriter* json) const {
-  const auto write = [&](absl::string_view key, const std::string& objects) {
-    if (objects.empty()) return;
-    json->BeginArray(key);
-    json->Raw(objects);
-    json->EndArray();
-  };
-  write("outputs", writes_json_);
-  write("tilings", tilings_json_);
-  write("kernels", kernels_json_);
-  write("indices", indices_json_);
-  write("aliases", aliases_json_);
-  write("one_buffer", one_buffer_json_);
+  constexpr absl::string_view kKeys[kNumLists] = {"outputs", "tilings", "kernels",
+                                                  "indices", "aliases", "one_buffer"};
+  for (int list = 0; list < kNumLists; ++list) {
+    if (lists_[list].empty()) continue;
+    json->Array(kKeys[list], [&] { json->Raw(lists_[list]); });
+  }
   if (rows_.empty()) return;
-  json->BeginArray("totals");
-  for (const Row& row : rows_) {
-    json->BeginObject();
+  json->Objects("totals", rows_, [&](const Row& row) {
     json->Field("computation", row.computation);
     json->Field("scope", row.is_fusion ? "fusion" : "instruction");
     WriteTraffic(row.traffic, json);
-    json->EndObject();
-  }
-  json->EndArray();
+  });
 }
 
 QueryAnswers::QueryAnswers(const Subject& subject, Direction direction, const CommandLine& line,
@@ -156,20 +127,27 @@ void QueryAnswers::FinishTiling(QueryTotals* totals, std::string* out) {
     has_array = has_array || result.Leaf(leaf).IsArray();
   }
   if (!has_array) return;
-  const ReportedTiling report = ReportTiling(subject_, tiling_, line_);
-  if (line_.format == OutputFormat::kText) {
-    out->append(report.text);
-  } else {
-    totals->AddTiling(report.json);
-  }
+  std::string text;
+  const auto report = [&](JsonWriter* json) {
+    ReportTiling(subject_, tiling_, line_, &text, json);
+  };
+  if (line_.format == OutputFormat::kJson) return totals->AddObject(QueryTotals::kTilings, report);
+  std::string unused;
+  internal::AppendObject(report, &unused);
+  out->append(text);
 }
 
 void QueryAnswers::Finish(QueryTotals* totals, std::string* out) {
   FinishTiling(totals, out);
+  const bool is_text = line_.format == OutputFormat::kText;
   if (line_.queries.indices && is_to_input_) {
     for (const InstructionIndices& indices : ReportIndices(subject_, indexer_.context())) {
-      line_.format == OutputFormat::kText ? AppendIndices(indices, out)
-                                          : totals->AddIndices(indices);
+      if (is_text) {
+        AppendIndices(indices, out);
+      } else {
+        totals->AddObject(QueryTotals::kIndices,
+                          [&](JsonWriter* json) { WriteIndices(indices, json); });
+      }
     }
   }
   if (line_.queries.utilization && is_to_input_) {
@@ -181,7 +159,6 @@ void QueryAnswers::Finish(QueryTotals* totals, std::string* out) {
     totals->AddTraffic(subject_, traffic);
   }
   if (!line_.queries.coalescing || !is_to_input_) return;
-  const bool is_text = line_.format == OutputFormat::kText;
   const double factor = line_.launch.options.factor;
   if (line_.launch.is_emitters) {
     if (!subject_.WritesItsResult()) return;
@@ -191,11 +168,16 @@ void QueryAnswers::Finish(QueryTotals* totals, std::string* out) {
     } else {
       kernel.error = ModuleBounds::WhyNotListed();
     }
-    is_text ? AppendKernel(kernel, factor, out) : totals->AddKernel(subject_, kernel);
-    return;
+    if (is_text) return AppendKernel(kernel, factor, out);
+    return totals->AddObject(QueryTotals::kKernels,
+                             [&](JsonWriter* json) { WriteKernel(subject_, kernel, json); });
   }
   const std::vector<ReportedWrites> writes = coalescing_.AnswerWrites();
-  is_text ? AppendWrites(writes, factor, out) : totals->AddWrites(subject_, writes);
+  if (is_text) return AppendWrites(writes, factor, out);
+  for (const ReportedWrites& leaf : writes) {
+    totals->AddObject(QueryTotals::kOutputs,
+                      [&](JsonWriter* json) { WriteWrites(subject_, leaf, json); });
+  }
 }
 
 }  // namespace xla_indexing

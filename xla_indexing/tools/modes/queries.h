@@ -11,14 +11,15 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/ops/answers/parts/direction.h"
 #include "xla_indexing/query/in_place/in_place_aliases.h"
 #include "xla_indexing/query/utilization/utilization.h"
+#include "xla_indexing/report/write/json_writer.h"
 #include "xla_indexing/tools/answers/coalescing_output.h"
 #include "xla_indexing/tools/answers/in_place_output.h"
 #include "xla_indexing/tools/answers/indices_output.h"
-#include "xla_indexing/tools/answers/json_writer.h"
 #include "xla_indexing/tools/answers/kernel_output.h"
 #include "xla_indexing/tools/answers/report.h"
 #include "xla_indexing/tools/answers/tiling_report.h"
@@ -32,11 +33,11 @@ namespace xla_indexing {
 class QueryTotals {
  public:
   void AddTraffic(const Subject& subject, const Traffic& traffic);
-  void AddWrites(const Subject& subject, const std::vector<ReportedWrites>& writes);
-  // A JSON object.
-  void AddTiling(const std::string& json);
-  void AddKernel(const Subject& subject, const ReportedKernel& kernel);
-  void AddIndices(const InstructionIndices& indices);
+  // An object of a list of the module, whose fields `write` writes.
+  enum List { kOutputs, kTilings, kKernels, kIndices, kAliases, kOneBuffer, kNumLists };
+  void AddObject(List list, absl::FunctionRef<void(internal::JsonWriter* json)> write) {
+    internal::AppendObject(write, &lists_[list]);
+  }
   // The aliases that a module states.
   void AddAliases(const std::vector<CheckedAlias>& aliases);
   // What the command line asks about one buffer.
@@ -45,8 +46,8 @@ class QueryTotals {
 
   // `Total of main: ..`, a line for each computation.
   void AppendText(std::string* out) const;
-  // The fields "outputs", "kernels" and "totals" of a module.
-  void WriteJson(JsonWriter* json) const;
+  // The lists that are not empty, and the field "totals".
+  void WriteJson(internal::JsonWriter* json) const;
 
  private:
   struct Row {
@@ -57,13 +58,8 @@ class QueryTotals {
   void AddRow(const Row& row);
 
   std::vector<Row> rows_;
-  std::string writes_json_;
-  std::string tilings_json_;
-  std::string kernels_json_;
-  std::string indices_json_;
   std::string aliases_text_;
-  std::string aliases_json_;
-  std::string one_buffer_json_;
+  std::string lists_[kNumLists];  // of JSON objects, with ", " between them
 };
 
 // The queries of the command line about one subject, whose entries come in parts.
