@@ -65,15 +65,12 @@ int Main(int argc, char** argv) {
   const std::vector<absl::string_view> arguments(argv + 1, argv + argc);
   const absl::StatusOr<CommandLine> line = ParseCommandLine(arguments);
   if (!line.ok()) {
-    WriteError(absl::StrCat("print-indexing: error: ", line.status().message(),
-                            "\nTry 'print-indexing --help'."));
-    return 2;
+    return FailWith(absl::StrCat(line.status().message(), "\nTry 'print-indexing --help'."), 2);
   }
   EndWhenOutOfMemory(ErrorCode(*line));
   const int exit_code = Run(*line);
   if (const absl::Status status = FlushOutput(); !status.ok()) {
-    WriteError(absl::StrCat("print-indexing: error: ", status.message()));
-    return ErrorCode(*line);
+    return FailWith(status.message(), ErrorCode(*line));
   }
   return exit_code;
 }

@@ -40,18 +40,19 @@ struct Flag {
   bool value_is_optional = false;
 };
 
-bool SetSwitch(absl::string_view value, bool* target) {
+bool SetValue(absl::string_view value, bool* target) {
   *target = value == "true";
   return *target || value == "false";
 }
 
-bool SetName(absl::string_view value, std::optional<std::string>* target) {
+// A name, without its sign.
+bool SetValue(absl::string_view value, std::optional<std::string>* target) {
   *target = std::string(absl::StripPrefix(value, "%"));
   return !(*target)->empty();
 }
 
 // Indices with commas; none for the element of a scalar.
-bool SetElement(absl::string_view value, std::optional<std::vector<int64_t>>* element) {
+bool SetValue(absl::string_view value, std::optional<std::vector<int64_t>>* element) {
   element->emplace();
   if (value.empty()) return true;
   for (const absl::string_view index : absl::StrSplit(value, ',')) {
@@ -60,17 +61,23 @@ bool SetElement(absl::string_view value, std::optional<std::vector<int64_t>>* el
   return true;
 }
 
-bool SetId(absl::string_view value, std::optional<int64_t>* target) {
+// A number, 0 or more.
+bool SetValue(absl::string_view value, std::optional<int64_t>* target) {
   int64_t id = 0;
   if (!absl::SimpleAtoi(value, &id) || id < 0) return false;
   *target = id;
   return true;
 }
 
+template <auto member>
+bool Set(absl::string_view value, CommandLine* line) {
+  return SetValue(value, &(line->*member));
+}
+
 bool SetInstruction(absl::string_view value, CommandLine* line) {
   // An instruction that is itself called `all` is `--instruction=%all`.
   line->all_instructions = value == "all";
-  return SetName(value, &line->instruction);
+  return SetValue(value, &line->instruction);
 }
 
 bool SetDirection(absl::string_view value, CommandLine* line) {
@@ -109,14 +116,19 @@ bool SetEmit(absl::string_view value, CommandLine* line) {
 }
 
 // A flag of the launch, whose value is checked with the others.
-bool SetLaunchNumber(absl::string_view value, CommandLine* line, int64_t* target) {
-  line->launch.are_given = true;
-  return absl::SimpleAtoi(value, target);
+bool SetNumber(absl::string_view value, int64_t* target) { return absl::SimpleAtoi(value, target); }
+bool SetNumber(absl::string_view value, std::optional<int64_t>* target) {
+  return SetNumber(value, &target->emplace());
 }
-
-bool SetLaunchSize(absl::string_view value, CommandLine* line, std::optional<int64_t>* target) {
-  target->emplace();
-  return SetLaunchNumber(value, line, &**target);
+template <auto member>
+bool SetLaunch(absl::string_view value, CommandLine* line) {
+  line->launch.are_given = true;
+  return SetNumber(value, &(line->launch.*member));
+}
+template <auto member>
+bool SetMemory(absl::string_view value, CommandLine* line) {
+  line->launch.are_given = true;
+  return SetNumber(value, &(line->launch.options.*member));
 }
 
 bool SetMapping(absl::string_view value, CommandLine* line) {
@@ -214,106 +226,62 @@ bool SetQueries(absl::string_view value, CommandLine* line) {
 
 constexpr Flag kFlags[] = {
     {"instruction", "a name, or all", SetInstruction},
-    {"computation", "a name",
-     [](absl::string_view value, CommandLine* line) { return SetName(value, &line->computation); }},
-    {"fuse", "",
-     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->fuse); }},
+    {"computation", "a name", Set<&CommandLine::computation>},
+    {"fuse", "", Set<&CommandLine::fuse>},
     {"no-verify", "",
      [](absl::string_view value, CommandLine* line) {
        bool no_verify = false;
-       const bool is_valid = SetSwitch(value, &no_verify);
+       const bool is_valid = SetValue(value, &no_verify);
        line->verify = !no_verify;
        return is_valid;
      }},
     {"direction", "output-to-input, input-to-output or both", SetDirection},
-    {"output_id", "the number of an output leaf, 0 or more",
-     [](absl::string_view value, CommandLine* line) { return SetId(value, &line->output_id); }},
-    {"operand_id", "the number of an operand, 0 or more",
-     [](absl::string_view value, CommandLine* line) { return SetId(value, &line->operand_id); }},
-    {"exact", "",
-     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->exact); }},
-    {"dependence", "",
-     [](absl::string_view value, CommandLine* line) {
-       return SetSwitch(value, &line->dependence);
-     }},
+    {"output_id", "the number of an output leaf, 0 or more", Set<&CommandLine::output_id>},
+    {"operand_id", "the number of an operand, 0 or more", Set<&CommandLine::operand_id>},
+    {"exact", "", Set<&CommandLine::exact>},
+    {"dependence", "", Set<&CommandLine::dependence>},
     {"assume_finite", "",
      [](absl::string_view value, CommandLine* line) {
-       if (!SetSwitch(value, &line->assume_finite)) return false;
+       if (!SetValue(value, &line->assume_finite)) return false;
        line->dependence = line->dependence || line->assume_finite;
        return true;
      }},
     {"simplify", "auto, always or never", SetSimplify},
     {"format", "text or json", SetFormat},
-    {"names", "",
-     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->names); }},
-    {"summary", "",
-     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->summary); }},
+    {"names", "", Set<&CommandLine::names>},
+    {"summary", "", Set<&CommandLine::summary>},
     {"query", kQueryValues, SetQueries},
     {"tile_sizes", "sizes of at least 1, with commas, by position or by name: 64,64 or d0=64,k=32",
      SetTileSizes},
     {"budget", "a number of bytes, KiB, MiB or GiB, such as 48KiB", SetBudget},
-    {"one_pass", "",
-     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->one_pass); }},
+    {"one_pass", "", Set<&CommandLine::one_pass>},
     {"mapping", "loop or emitter", SetMapping},
-    {"one_buffer", "names of instructions, with commas",
-     [](absl::string_view value, CommandLine* line) { return SetName(value, &line->one_buffer); }},
+    {"one_buffer", "names of instructions, with commas", Set<&CommandLine::one_buffer>},
     {"thread_map", "an indexing map",
      [](absl::string_view value, CommandLine* line) {
        line->launch.are_given = true;
        line->launch.thread_map = std::string(value);
        return !value.empty();
      }},
-    {"threads_per_block", "a number of threads",
-     [](absl::string_view value, CommandLine* line) {
-       return SetLaunchSize(value, line, &line->launch.threads_per_block);
-     }},
-    {"elements_per_thread", "a number of elements",
-     [](absl::string_view value, CommandLine* line) {
-       return SetLaunchSize(value, line, &line->launch.elements_per_thread);
-     }},
-    {"vector_width", "a number of elements",
-     [](absl::string_view value, CommandLine* line) {
-       return SetLaunchSize(value, line, &line->launch.vector_width);
-     }},
-    {"warp_size", "32 or 64",
-     [](absl::string_view value, CommandLine* line) {
-       return SetLaunchNumber(value, line, &line->launch.options.warp_size);
-     }},
-    {"sector_bytes", "a number of bytes",
-     [](absl::string_view value, CommandLine* line) {
-       return SetLaunchNumber(value, line, &line->launch.options.sector_bytes);
-     }},
-    {"line_bytes", "a number of bytes",
-     [](absl::string_view value, CommandLine* line) {
-       return SetLaunchNumber(value, line, &line->launch.options.line_bytes);
-     }},
-    {"alignment", "a number of bytes",
-     [](absl::string_view value, CommandLine* line) {
-       return SetLaunchNumber(value, line, &line->launch.options.alignment_bytes);
-     }},
+    {"threads_per_block", "a number of threads", SetLaunch<&LaunchFlags::threads_per_block>},
+    {"elements_per_thread", "a number of elements", SetLaunch<&LaunchFlags::elements_per_thread>},
+    {"vector_width", "a number of elements", SetLaunch<&LaunchFlags::vector_width>},
+    {"warp_size", "32 or 64", SetMemory<&CoalescingOptions::warp_size>},
+    {"sector_bytes", "a number of bytes", SetMemory<&CoalescingOptions::sector_bytes>},
+    {"line_bytes", "a number of bytes", SetMemory<&CoalescingOptions::line_bytes>},
+    {"alignment", "a number of bytes", SetMemory<&CoalescingOptions::alignment_bytes>},
     {"coalescing_factor", "a decimal number from 1 to 1e308", SetFactor},
-    {"compare", "",
-     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->compare); }},
+    {"compare", "", Set<&CommandLine::compare>},
     {"jobs", "a number of threads, 1 to 1024", SetJobs},
     {"map", "a file of indexing maps, or - for standard input", SetMapFile},
-    {"keep_variables", "",
-     [](absl::string_view value, CommandLine* line) {
-       return SetSwitch(value, &line->keep_variables);
-     }},
-    {"explain", "",
-     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->explain); }},
-    {"output_element", "the indices of an element, with commas",
-     [](absl::string_view value, CommandLine* line) {
-       return SetElement(value, &line->output_element);
-     }},
+    {"keep_variables", "", Set<&CommandLine::keep_variables>},
+    {"explain", "", Set<&CommandLine::explain>},
+    {"output_element", "the indices of an element, with commas", Set<&CommandLine::output_element>},
     {"operand_element", "the indices of an element, with commas",
-     [](absl::string_view value, CommandLine* line) {
-       return SetElement(value, &line->operand_element);
-     }},
+     Set<&CommandLine::operand_element>},
     {"operand_leaf", "the number of a leaf of the operand, 0 or more",
-     [](absl::string_view value, CommandLine* line) { return SetId(value, &line->operand_leaf); }},
-    {"broadcast", "",
-     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->broadcast); }},
+     Set<&CommandLine::operand_leaf>},
+    {"broadcast", "", Set<&CommandLine::broadcast>},
     {"emit", "hlo, mlir or promoted-hlo", SetEmit},
     {"report", "left out, or a file that ends in .html or .json", SetReport,
      /*value_is_optional=*/true},
@@ -322,8 +290,7 @@ constexpr Flag kFlags[] = {
        line->picture_file = std::string(value);
        return absl::EndsWith(value, ".svg") || value == "-";
      }},
-    {"top", "a number of rows, 0 or more",
-     [](absl::string_view value, CommandLine* line) { return SetId(value, &line->report_top); }},
+    {"top", "a number of rows, 0 or more", Set<&CommandLine::report_top>},
     {"machine", "h100, h200, a100, mi300x or cpu", SetMachine},
     {"sort", "time, wasted, moved, sectors, read, written, runs, reads, efficiency or name",
      [](absl::string_view value, CommandLine* line) {

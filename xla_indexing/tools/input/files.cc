@@ -93,4 +93,9 @@ void WriteError(absl::string_view message) {
   std::fputc('\n', stderr);
 }
 
+int FailWith(absl::string_view why, int exit_code) {
+  WriteError(absl::StrCat("print-indexing: error: ", why));
+  return exit_code;
+}
+
 }  // namespace xla_indexing

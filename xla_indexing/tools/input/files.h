@@ -27,6 +27,8 @@ absl::Status WriteFile(const std::string& name, absl::string_view text);
 
 // Writes a message and a line feed to standard error.
 void WriteError(absl::string_view message);
+// That the program fails, `print-indexing: error: why`; returns the exit code.
+int FailWith(absl::string_view why, int exit_code);
 
 }  // namespace xla_indexing
 

@@ -144,8 +144,7 @@ std::unique_ptr<HloModule> ReadOnlyModule(const std::string& file, absl::string_
     for (const std::string& error : module.errors) WriteError(error);
   }
   if (modules.size() != 1) {
-    WriteError(absl::StrCat("print-indexing: error: ", flag, " needs one module in ", file,
-                            ", which has ", modules.size()));
+    FailWith(absl::StrCat(flag, " needs one module in ", file, ", which has ", modules.size()), 2);
     return nullptr;
   }
   return std::move(modules[0].module);
@@ -184,7 +183,7 @@ const HloComputation* FindNamedComputation(const HloModule& module,
   if (!name) return module.entry_computation();
   const HloComputation* computation = module.FindComputation(*name);
   if (computation == nullptr) {
-    WriteError(absl::StrCat("print-indexing: error: there is no computation '", *name, "'"));
+    FailWith(absl::StrCat("there is no computation '", *name, "'"), 2);
   }
   return computation;
 }

@@ -44,11 +44,6 @@ absl::StatusOr<MaybeRanked> ParseOperand(absl::string_view text) {
   return *std::move(shape);
 }
 
-int FailWith(absl::string_view message, int exit_code) {
-  WriteError(absl::StrCat("print-indexing: error: ", message));
-  return exit_code;
-}
-
 // The maps of one operand.
 class OperandText {
  public:

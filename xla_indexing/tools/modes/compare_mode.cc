@@ -176,10 +176,7 @@ int PrintComparison(const CommandLine& line) {
   if (first == nullptr || second == nullptr) return kBadInput;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const absl::StatusOr<EquivalenceReport> report = CompareReads(*first, *second, &context);
-  if (!report.ok()) {
-    WriteError(absl::StrCat("print-indexing: error: ", report.status().message()));
-    return ExitCodeOf(Answer::kUndecided);
-  }
+  if (!report.ok()) return FailWith(report.status().message(), ExitCodeOf(Answer::kUndecided));
   WriteOutput(line.format == OutputFormat::kJson ? ReportJson(*report)
                                                  : ReportText(*report, *first));
   return ExitCodeOf(report->same);

@@ -45,10 +45,7 @@ int PrintExplanation(const CommandLine& line) {
   const HloComputation* computation = FindNamedComputation(*module, line.computation);
   if (computation == nullptr) return kWrongQuestion;
   const absl::StatusOr<DependenceReport> report = Explain(*computation, line);
-  if (!report.ok()) {
-    WriteError(absl::StrCat("print-indexing: error: ", report.status().message()));
-    return kWrongQuestion;
-  }
+  if (!report.ok()) return FailWith(report.status().message(), kWrongQuestion);
   WriteOutput(line.format == OutputFormat::kJson ? DependenceJson(*report)
                                                  : absl::StrCat(DependenceText(*report), "\n"));
   if (report->answer == Answer::kUndecided) return 3;

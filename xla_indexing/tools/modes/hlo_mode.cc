@@ -403,8 +403,7 @@ class HloPrinter {
                 : !launch_.fits ? launch_.why_not
                                 : one_buffer_.why_not;
     }
-    WriteError(absl::StrCat("print-indexing: error: ", message));
-    return 2;
+    return FailWith(message, 2);
   }
 
   const CommandLine& line_;

@@ -60,10 +60,8 @@ int DrawPicture(const CommandLine& line) {
     WriteError(status.message());
     return 1;
   }
-  if (exit_code == 2) {
-    WriteError("print-indexing: error: there is no such instruction or computation to draw");
-  }
-  return exit_code;
+  if (exit_code != 2) return exit_code;
+  return FailWith("there is no such instruction or computation to draw", exit_code);
 }
 
 }  // namespace xla_indexing

@@ -119,63 +119,41 @@ int PrintChanges(const CommandLine& line) {
 
 int PrintReport(const CommandLine& line) {
   if (line.compare) return PrintChanges(line);
-  int exit_code = 0;
-  const auto report_error = [&](absl::string_view message) {
-    exit_code = 1;
-    WriteError(message);
-  };
   std::string text;
   ReportTextOptions text_options;
   text_options.top = line.report_top;
-  for (const std::string& file : line.files) {
-    absl::StatusOr<SourceText> source = ReadSource(file);
-    if (!source.ok()) {
-      report_error(source.status().message());
-      continue;
+  // The text for standard output; what is for the file is added to `text`.
+  const auto report_on = [&](const HloModule& module) -> absl::StatusOr<std::string> {
+    std::optional<DependenceReport> path;
+    if (line.output_element) {
+      absl::StatusOr<DependenceReport> found = Explain(*module.entry_computation(), line);
+      if (!found.ok()) return found.status();
+      path = *std::move(found);
     }
-    for (ReadModule& read : ReadModules(*std::move(source))) {
-      for (const std::string& error : read.errors) report_error(error);
-      if (read.module == nullptr) continue;
-      std::optional<DependenceReport> path;
-      if (line.output_element) {
-        absl::StatusOr<DependenceReport> found = Explain(*read.module->entry_computation(), line);
-        if (!found.ok()) {
-          report_error(absl::StrCat(file, ": error: ", found.status().message()));
-          continue;
-        }
-        path = *std::move(found);
-      }
-      absl::StatusOr<ReportedModule> reported = ReportOf(*read.module, /*advise=*/true, line);
-      if (!reported.ok()) {
-        report_error(absl::StrCat(file, ": error: ", reported.status().message()));
-        continue;
-      }
-      ModuleReport& report = reported->report;
-      report.path = std::move(path);
-      if (line.report_file.empty()) {
-        WriteOutput(ReportText(report, text_options));
-      } else if (absl::EndsWith(line.report_file, kNodeData)) {
-        absl::StatusOr<std::string> data = NodeDataJson(report, line.report_sort.value_or("time"));
-        if (data.ok() && !text.empty()) {
-          data = absl::InvalidArgumentError("node data are of one module, and there are several");
-        }
-        if (!data.ok()) {
-          report_error(absl::StrCat(file, ": error: ", data.status().message()));
-          continue;
-        }
-        text = *std::move(data);
-      } else {
-        text.append(ReportJson(report));
-      }
+    absl::StatusOr<ReportedModule> reported = ReportOf(module, /*advise=*/true, line);
+    if (!reported.ok()) return reported.status();
+    ModuleReport& report = reported->report;
+    report.path = std::move(path);
+    if (line.report_file.empty()) return ReportText(report, text_options);
+    if (!absl::EndsWith(line.report_file, kNodeData)) {
+      text.append(ReportJson(report));
+      return "";
     }
-  }
+    absl::StatusOr<std::string> data = NodeDataJson(report, line.report_sort.value_or("time"));
+    if (!data.ok()) return data.status();
+    if (!text.empty()) {
+      return absl::InvalidArgumentError("node data are of one module, and there are several");
+    }
+    text = *std::move(data);
+    return "";
+  };
+  const int exit_code = PrintEachModule(line.files, report_on);
   if (line.report_file.empty()) return exit_code;
   const bool is_page = absl::EndsWith(line.report_file, ".html");
-  if (const absl::Status status = WriteFile(line.report_file, is_page ? ReportPage(text) : text);
-      !status.ok()) {
-    report_error(status.message());
-  }
-  return exit_code;
+  const absl::Status status = WriteFile(line.report_file, is_page ? ReportPage(text) : text);
+  if (status.ok()) return exit_code;
+  WriteError(status.message());
+  return 1;
 }
 
 }  // namespace xla_indexing
