@@ -1,9 +1,12 @@
 #include "python/src/arrays.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "python/src/common.h"
 
 namespace xla_indexing::python {
@@ -26,6 +29,12 @@ IntegerArray ToIntegers(nb::handle value, const char* name) {
   }
   array = numpy.attr("asarray")(array, "dtype"_a = numpy.attr("int64"), "order"_a = "C");
   return nb::cast<IntegerArray>(array);
+}
+
+std::string ShapeText(const IntegerArray& array) {
+  std::vector<size_t> sizes;
+  for (size_t k = 0; k < array.ndim(); ++k) sizes.push_back(array.shape(k));
+  return absl::StrJoin(sizes, ", ");
 }
 
 }  // namespace xla_indexing::python

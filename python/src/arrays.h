@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -21,6 +22,9 @@ using Flags = nb::ndarray<nb::numpy, bool, nb::ndim<1>>;
 // What numpy.asarray takes, as an array of int64 whose rows lie one after the other. TypeError where its elements
 // are no integers, Error where one of them does not fit int64.
 IntegerArray ToIntegers(nb::handle value, const char* name);
+
+// `2, 3`.
+std::string ShapeText(const IntegerArray& array);
 
 // An array of these sizes that owns the values.
 template <typename Array, typename Value>

@@ -106,6 +106,12 @@ T ValueOf(absl::StatusOr<T> value) {
   if (!value.ok()) throw StatusError(std::move(value).status());
   return *std::move(value);
 }
+// What a text spells.
+template <typename T>
+T ParsedOf(absl::StatusOr<T> value) {
+  if (!value.ok()) throw StatusError(std::move(value).status(), /*is_of_text=*/true);
+  return *std::move(value);
+}
 [[noreturn]] void ThrowInvalid(absl::string_view message);
 
 // --- Text ---
@@ -236,6 +242,10 @@ struct Instruction {
 // The state of a module that verifies, or of a view of another.
 SharedModule NewModule(std::unique_ptr<HloModule> module, std::string filename);
 SharedModule NewModule(FusionView view, const SharedModule& original);
+
+// Instructions of a module; null ones are left out.
+std::vector<Instruction> WithState(const SharedModule& state,
+                                   absl::Span<const HloInstruction* const> instructions);
 
 // The name that a parameter of the entry has in the Python program, where that is known.
 std::optional<std::string> ArgumentOf(const ModuleState& state, const HloInstruction& instruction);

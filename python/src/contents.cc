@@ -46,17 +46,11 @@ class SourceArray {
       if (element[k] < 0 || element[k] >= size) {
         return absl::OutOfRangeError(
             absl::StrCat("element (", absl::StrJoin(element, ", "), ") of '", source_,
-                         "' is read, of which contents has shape [", ShapeOf(values_), "]"));
+                         "' is read, of which contents has shape [", ShapeText(values_), "]"));
       }
       position = position * size + element[k];
     }
     return values_.data()[position];
-  }
-
-  static std::string ShapeOf(const IntegerArray& array) {
-    std::vector<size_t> sizes;
-    for (size_t k = 0; k < array.ndim(); ++k) sizes.push_back(array.shape(k));
-    return absl::StrJoin(sizes, ", ");
   }
 
  private:
@@ -91,8 +85,8 @@ SourceArray SourceArrayOf(const OperandMap& map, int variable, const nb::dict& c
   }
   if (!fits) {
     ThrowInvalid(absl::StrCat(
-        "contents['", source, "'] has shape [", SourceArray::ShapeOf(values),
-        "], and has to have that of ", binding.shape().ToString(),
+        "contents['", source, "'] has shape [", ShapeText(values), "], and has to have that of ",
+        binding.shape().ToString(),
         loops == 0
             ? ""
             : absl::StrCat(" behind ", loops,
@@ -280,8 +274,8 @@ nb::typed<nb::tuple, Vector, Matrix> ReadsWithContents(const Entry& entry,
   const auto num_results = static_cast<size_t>(entry.To().rank());
   const IntegerArray points = ToIntegers(indices, "indices");
   if (points.ndim() != 2 || points.shape(1) != num_dims) {
-    ThrowInvalid(absl::StrCat("indices have shape [", SourceArray::ShapeOf(points),
-                              "], and have to have [N, ", num_dims, "]: a row for each point"));
+    ThrowInvalid(absl::StrCat("indices have shape [", ShapeText(points), "], and have to have [N, ",
+                              num_dims, "]: a row for each point"));
   }
   CheckInside(points, from);
   const size_t width = 1 + num_results;

@@ -297,14 +297,8 @@ void DefineBanks(nb::module_& m, SubjectClasses& classes) {
       [](absl::string_view threads, const std::variant<Shape, std::string>& shape,
          int64_t warp_size, int64_t banks, int64_t word_bytes,
          const std::optional<std::tuple<int, int, int>>& swizzle) {
-        Shape array;
-        if (const auto* const text = std::get_if<std::string>(&shape)) {
-          absl::StatusOr<Shape> parsed = ParseShape(*text);
-          if (!parsed.ok()) throw StatusError(parsed.status(), true);
-          array = *std::move(parsed);
-        } else {
-          array = std::get<Shape>(shape);
-        }
+        const auto* const text = std::get_if<std::string>(&shape);
+        const Shape array = text != nullptr ? ParsedOf(ParseShape(*text)) : std::get<Shape>(shape);
         return ConflictsOf(threads, array, warp_size, banks, word_bytes, swizzle);
       },
       "threads"_a, "shape"_a, nb::kw_only(), "warp_size"_a = 32, "banks"_a = 32, "word_bytes"_a = 4,

@@ -550,11 +550,7 @@ put through a function such as a clamp.
       .def_prop_ro(
           "call_path",
           [](const RuntimeVariable& self) {
-            std::vector<Instruction> path;
-            for (const HloInstruction* const caller : self.Binding().call_path) {
-              path.push_back({self.of.subject().state, caller});
-            }
-            return path;
+            return WithState(self.of.subject().state, self.Binding().call_path);
           },
           "The callers on the way to the owner's computation, the outermost first.")
       .def_prop_ro(

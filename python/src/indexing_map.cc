@@ -68,14 +68,24 @@ Map NewMap(const Map& map, Work&& work) {
   return {map.context, Locked(*map.context, std::forward<Work>(work))};
 }
 
-template <typename Decide>
-std::optional<bool> DecideOne(const Map& map, Decide&& decide) {
-  return ToBool(Locked(*map.context, [&] { return ValueOf(decide(map.map)); }).answer);
+// What a decision procedure, and what a counter, of the library says.
+template <auto decide>
+std::optional<bool> DecideOne(const Map& map, int64_t max_steps) {
+  return ToBool(Locked(*map.context, [&] { return ValueOf(decide(map.map, max_steps)); }).answer);
 }
-template <typename Decide>
-std::optional<bool> DecideTwo(const Map& a, const Map& b, Decide&& decide) {
+template <auto decide>
+std::optional<bool> DecideTwo(const Map& a, const Map& b, int64_t max_steps) {
   const IndexingMap other = InContext(b, a.context);
-  return ToBool(Locked(*a.context, [&] { return ValueOf(decide(a.map, other)); }).answer);
+  return ToBool(
+      Locked(*a.context, [&] { return ValueOf(decide(a.map, other, max_steps)); }).answer);
+}
+template <auto count>
+Interval CountOf(const Map& map, int64_t max_steps) {
+  return Locked(*map.context, [&] {
+    const QuestionBudget question;
+    StepBudget budget(max_steps);
+    return count(map.map, &budget);
+  });
 }
 
 // Maps that are equal have the same text but for the names of their variables; all empty ones of equal numbers
@@ -128,14 +138,10 @@ void AddRuntime(const Map& map, nb::handle runtime, PointSources* points) {
   if (values.ndim() > 2 || (values.ndim() == 2 && !is_for_each) ||
       columns != static_cast<size_t>(count) ||
       (is_for_each && values.shape(0) != points->num_rows)) {
-    std::string shape;
-    for (size_t i = 0; i < values.ndim(); ++i) {
-      absl::StrAppend(&shape, i == 0 ? "" : ", ", values.shape(i));
-    }
-    ThrowInvalid(absl::StrCat("runtime has shape [", shape, "], and has to have [", count, "]",
-                              points->indices.has_value()
-                                  ? absl::StrCat(" or [", points->num_rows, ", ", count, "]")
-                                  : ""));
+    ThrowInvalid(absl::StrCat(
+        "runtime has shape [", ShapeText(values), "], and has to have [", count, "]",
+        points->indices.has_value() ? absl::StrCat(" or [", points->num_rows, ", ", count, "]")
+                                    : ""));
   }
   // An empty array may have no memory, and a source without values means all of them.
   static const int64_t kNothing = 0;
@@ -151,12 +157,8 @@ PointSources SourcesOf(const Map& map, nb::handle indices, nb::handle runtime) {
   const IntegerArray& values = *points.indices;
   const size_t num_dims = map.map.num_dims();
   if (values.ndim() != 2 || values.shape(1) != num_dims) {
-    std::string shape;
-    for (size_t i = 0; i < values.ndim(); ++i) {
-      absl::StrAppend(&shape, i == 0 ? "" : ", ", values.shape(i));
-    }
-    ThrowInvalid(absl::StrCat("indices have shape [", shape, "], and have to have [N, ", num_dims,
-                              "]: a row for each point"));
+    ThrowInvalid(absl::StrCat("indices have shape [", ShapeText(values), "], and have to have [N, ",
+                              num_dims, "]: a row for each point"));
   }
   points.num_rows = values.shape(0);
   static const int64_t kNothing = 0;
@@ -336,8 +338,7 @@ nb::object MaskOf(const Map& map, const std::vector<int64_t>& pairs,
   std::vector<uint8_t> flags(elements);
   if (width == 0) {
     // A map between scalars: whether there is a point at all is not told by rows without columns.
-    const std::optional<bool> is_empty =
-        DecideOne(map, [](const IndexingMap& m) { return IsEmptyDomain(m); });
+    const std::optional<bool> is_empty = DecideOne<IsEmptyDomain>(map, kDefaultSteps);
     flags[0] = is_empty.value_or(false) ? 0 : 1;
   }
   for (size_t begin = 0; width > 0 && begin < pairs.size(); begin += width) {
@@ -551,22 +552,11 @@ Error where an interval has no end, where the element is not one of the first ar
           },
           nb::sig("def __reduce__(self) -> tuple[type[IndexingMap], tuple[str]]"))
       // Questions.
+      .def("is_empty", &DecideOne<IsEmptyDomain>, nb::kw_only(), "max_steps"_a = kDefaultSteps,
+           "Whether the domain has no point; None if that was not decided within so many steps.")
       .def(
-          "is_empty",
-          [](const Map& self, int64_t max_steps) {
-            return DecideOne(self,
-                             [&](const IndexingMap& m) { return IsEmptyDomain(m, max_steps); });
-          },
-          nb::kw_only(), "max_steps"_a = kDefaultSteps,
-          "Whether the domain has no point; None if that was not decided within so many steps.")
-      .def(
-          "same_relation",
-          [](const Map& self, const Map& other, int64_t max_steps) {
-            return DecideTwo(self, other, [&](const IndexingMap& a, const IndexingMap& b) {
-              return SameRelation(a, b, max_steps);
-            });
-          },
-          "other"_a, nb::kw_only(), "max_steps"_a = kDefaultSteps,
+          "same_relation", &DecideTwo<SameRelation>, "other"_a, nb::kw_only(),
+          "max_steps"_a = kDefaultSteps,
           R"doc(Whether both relate the same pairs, for each value of the runtime variables; None: not decided.
 
 Range variables may differ in number, order and intervals.
@@ -578,37 +568,21 @@ Range variables may differ in number, order and intervals.
 
 Error where the numbers of dimensions, results or runtime variables differ.
 )doc")
-      .def(
-          "same_function",
-          [](const Map& self, const Map& other, int64_t max_steps) {
-            return DecideTwo(self, other, [&](const IndexingMap& a, const IndexingMap& b) {
-              return SameFunction(a, b, max_steps);
-            });
-          },
-          "other"_a, nb::kw_only(), "max_steps"_a = kDefaultSteps,
-          "Whether both have the same domain, point for point, and the same results there; None: "
-          "not decided.")
-      .def(
-          "is_subrelation_of",
-          [](const Map& self, const Map& other, int64_t max_steps) {
-            return DecideTwo(self, other, [&](const IndexingMap& a, const IndexingMap& b) {
-              return IsSubrelation(a, b, max_steps);
-            });
-          },
-          "other"_a, nb::kw_only(), "max_steps"_a = kDefaultSteps,
-          "Whether every pair of this map is one of the other; None: not decided.")
-      .def(
-          "is_injective",
-          [](const Map& self, int64_t max_steps) {
-            return DecideOne(self, [&](const IndexingMap& m) { return IsInjective(m, max_steps); });
-          },
-          nb::kw_only(), "max_steps"_a = kDefaultSteps,
-          "Whether no two points have one result; None: not decided.")
+      .def("same_function", &DecideTwo<SameFunction>, "other"_a, nb::kw_only(),
+           "max_steps"_a = kDefaultSteps,
+           "Whether both have the same domain, point for point, and the same results there; None: "
+           "not decided.")
+      .def("is_subrelation_of", &DecideTwo<IsSubrelation>, "other"_a, nb::kw_only(),
+           "max_steps"_a = kDefaultSteps,
+           "Whether every pair of this map is one of the other; None: not decided.")
+      .def("is_injective", &DecideOne<IsInjective>, nb::kw_only(), "max_steps"_a = kDefaultSteps,
+           "Whether no two points have one result; None: not decided.")
       .def(
           "is_bijection_onto",
           [](const Map& self, const std::vector<int64_t>& sizes, int64_t max_steps) {
-            return DecideOne(
-                self, [&](const IndexingMap& m) { return IsBijectionOnto(m, sizes, max_steps); });
+            return ToBool(Locked(*self.context, [&] {
+                            return ValueOf(IsBijectionOnto(self.map, sizes, max_steps));
+                          }).answer);
           },
           "sizes"_a, nb::kw_only(), "max_steps"_a = kDefaultSteps,
           "Whether it is one-to-one onto all elements of an array of these sizes; None: not "
@@ -679,29 +653,11 @@ were not shown to determine a dimension.
     >>> xi.IndexingMap("(d0) -> (d0 * 2 + 3), domain: d0 in [0, 4]").image().ranges
     (range(3, 13, 2),)
 )doc")
-      .def(
-          "count_image",
-          [](const Map& self, int64_t max_steps) {
-            return Locked(*self.context, [&] {
-              const QuestionBudget question;
-              StepBudget budget(max_steps);
-              return CountImage(self.map, &budget);
-            });
-          },
-          nb::kw_only(), "max_steps"_a = kMaxCountingSteps,
-          "The number of different results, an Interval where it was not found in so many steps.")
-      .def(
-          "count_pairs",
-          [](const Map& self, int64_t max_steps) {
-            return Locked(*self.context, [&] {
-              const QuestionBudget question;
-              StepBudget budget(max_steps);
-              return CountPairs(self.map, &budget);
-            });
-          },
-          nb::kw_only(), "max_steps"_a = kMaxCountingSteps,
-          "The number of pairs (point of the dimensions, result), an Interval where it was not "
-          "found.")
+      .def("count_image", &CountOf<CountImage>, nb::kw_only(), "max_steps"_a = kMaxCountingSteps,
+           "The number of different results, an Interval where it was not found in so many steps.")
+      .def("count_pairs", &CountOf<CountPairs>, nb::kw_only(), "max_steps"_a = kMaxCountingSteps,
+           "The number of pairs (point of the dimensions, result), an Interval where it was not "
+           "found.")
       // Points.
       .def(
           "contains",
@@ -715,12 +671,8 @@ were not shown to determine a dimension.
           "evaluate",
           [](const Map& self, const std::vector<int64_t>& dims, const std::vector<int64_t>& ranges,
              const std::vector<int64_t>& runtime) {
-            nb::list results;
-            for (const int64_t result :
-                 ValueOf(self.map.Evaluate(dims, SymbolsOf(ranges, runtime)))) {
-              results.append(result);
-            }
-            return nb::tuple(results);
+            const auto results = ValueOf(self.map.Evaluate(dims, SymbolsOf(ranges, runtime)));
+            return AsPython(absl::MakeConstSpan(results));
           },
           "dims"_a, "ranges"_a = nb::tuple(), "runtime"_a = nb::tuple(),
           nb::sig("def evaluate(self, dims: collections.abc.Sequence[int], ranges: "

@@ -27,7 +27,6 @@
 #include "xla_indexing/stablehlo/stablehlo_reader.h"
 
 namespace xla_indexing::python {
-namespace {
 
 std::vector<Instruction> WithState(const SharedModule& state,
                                    absl::Span<const HloInstruction* const> instructions) {
@@ -38,6 +37,8 @@ std::vector<Instruction> WithState(const SharedModule& state,
   }
   return result;
 }
+
+namespace {
 
 std::vector<Computation> WithState(const SharedModule& state,
                                    absl::Span<const HloComputation* const> computations) {
@@ -78,30 +79,22 @@ void FillIn(ModuleState* state) {
 
 std::vector<Module> ParseModulesOf(const nb::bytes& content, const std::string& filename) {
   const absl::string_view bytes(static_cast<const char*>(content.data()), content.size());
-  std::vector<SharedModule> states;
+  const nb::gil_scoped_release release;
   if (LooksLikeHloModuleProto(bytes)) {
-    nb::gil_scoped_release release;
-    absl::StatusOr<std::unique_ptr<HloModule>> read = ReadAndVerifyHloModuleProto(bytes, filename);
-    if (!read.ok()) throw StatusError(read.status(), true);
-    states.push_back(NewModule(*std::move(read), filename));
-  } else if (LooksLikeStableHlo(bytes)) {
-    nb::gil_scoped_release release;
-    absl::StatusOr<std::unique_ptr<HloModule>> read = ReadAndVerifyStableHlo(bytes, filename);
-    if (!read.ok()) throw StatusError(read.status(), true);
-    states.push_back(NewModule(*std::move(read), filename));
-  } else {
-    nb::gil_scoped_release release;
-    for (absl::StatusOr<std::unique_ptr<HloModule>>& parsed :
-         ParseModules({filename, std::string(bytes)})) {
-      if (!parsed.ok()) throw StatusError(parsed.status(), true);
-      if (const absl::Status verified = VerifyModule(**parsed); !verified.ok()) {
-        throw StatusError(verified, true);
-      }
-      states.push_back(NewModule(*std::move(parsed), filename));
-    }
+    return {{NewModule(ParsedOf(ReadAndVerifyHloModuleProto(bytes, filename)), filename)}};
+  }
+  if (LooksLikeStableHlo(bytes)) {
+    return {{NewModule(ParsedOf(ReadAndVerifyStableHlo(bytes, filename)), filename)}};
   }
   std::vector<Module> modules;
-  for (SharedModule& state : states) modules.push_back({std::move(state)});
+  for (absl::StatusOr<std::unique_ptr<HloModule>>& parsed :
+       ParseModules({filename, std::string(bytes)})) {
+    std::unique_ptr<HloModule> module = ParsedOf(std::move(parsed));
+    if (const absl::Status verified = VerifyModule(*module); !verified.ok()) {
+      throw StatusError(verified, true);
+    }
+    modules.push_back({NewModule(std::move(module), filename)});
+  }
   return modules;
 }
 
@@ -186,11 +179,7 @@ void DefineShape(nb::module_& m) {
 )doc")
       .def(
           "__init__",
-          [](Shape* self, absl::string_view text) {
-            absl::StatusOr<Shape> shape = ParseShape(text);
-            if (!shape.ok()) throw StatusError(shape.status(), true);
-            new (self) Shape(*std::move(shape));
-          },
+          [](Shape* self, absl::string_view text) { new (self) Shape(ParsedOf(ParseShape(text))); },
           "text"_a)
       .def_prop_ro(
           "element_type",

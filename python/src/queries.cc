@@ -329,17 +329,14 @@ void DefineDependence(nb::module_& m, SubjectClasses& classes) {
         return Locked(*subject.state->context, [&] {
           FusionOptions options;
           options.indexing.dependence = ToDependence(dependence, assume_finite);
-          if (options.indexing.dependence != Dependence::kReads) {
-            HloIndexers indexers(&subject.state->context->mlir, options);
-            return ValueOf(ExplainDependence(*subject.computation,
-                                             {output, std::move(output_element), operand,
-                                              operand_leaf, std::move(operand_element)},
-                                             indexers));
+          const DependenceQuestion question = {output, std::move(output_element), operand,
+                                               operand_leaf, std::move(operand_element)};
+          if (options.indexing.dependence == Dependence::kReads) {
+            return ValueOf(
+                ExplainDependence(*subject.computation, question, subject.state->indexers));
           }
-          return ValueOf(ExplainDependence(*subject.computation,
-                                           {output, std::move(output_element), operand,
-                                            operand_leaf, std::move(operand_element)},
-                                           subject.state->indexers));
+          HloIndexers indexers(&subject.state->context->mlir, options);
+          return ValueOf(ExplainDependence(*subject.computation, question, indexers));
         });
       },
       "output_element"_a, "operand"_a, "operand_element"_a, "output"_a = 0, "operand_leaf"_a = 0,
@@ -375,9 +372,8 @@ void DefineCorrespondingDims(nb::module_& m, SubjectClasses& classes) {
                  "A dimension of an array of an instruction's result or of an operand.")
       .def_prop_ro(
           "operand",
-          [](const LeafDim& self) -> std::optional<int64_t> {
-            return self.operand == LeafDim::kResult ? std::nullopt
-                                                    : std::optional<int64_t>(self.operand);
+          [](const LeafDim& self) {
+            return self.operand == LeafDim::kResult ? std::nullopt : std::optional(self.operand);
           },
           "The number of the operand; None for the result.")
       .def_ro("leaf", &LeafDim::leaf)
@@ -392,9 +388,8 @@ void DefineCorrespondingDims(nb::module_& m, SubjectClasses& classes) {
                            "Dimensions that run together: cutting one into parts cuts all of them.")
       .def_prop_ro(
           "size",
-          [](const CorrespondingDims& self) -> std::optional<int64_t> {
-            return self.size == Shape::kUnboundedSize ? std::nullopt
-                                                      : std::optional<int64_t>(self.size);
+          [](const CorrespondingDims& self) {
+            return self.size == Shape::kUnboundedSize ? std::nullopt : std::optional(self.size);
           },
           "Their size; None if it has no bound.")
       .Property("dims", &CorrespondingDims::dims,
@@ -439,14 +434,6 @@ std::vector<const HloInstruction*> PointersOf(const std::vector<Instruction>& in
 
 View NewView(absl::StatusOr<FusionView> view, const SharedModule& original) {
   return {NewModule(ValueOf(std::move(view)), original)};
-}
-
-std::vector<Instruction> OriginalsOf(const View& self, FusionView::Instructions originals) {
-  std::vector<Instruction> result;
-  for (const HloInstruction* const instruction : originals) {
-    result.push_back({self.state->original, instruction});
-  }
-  return result;
 }
 
 void DefineViews(nb::module_& m) {
@@ -507,28 +494,19 @@ void DefineViews(nb::module_& m) {
           "The fusion's computation, which has all questions.")
       .def_prop_ro(
           "operands",
-          [](const View& self) { return OriginalsOf(self, self.state->view->operands()); },
+          [](const View& self) {
+            return WithState(self.state->original, self.state->view->operands());
+          },
           "What each parameter stands for: the instruction of the original.")
       .def_prop_ro(
           "roots",
-          [](const View& self) {
-            std::vector<Instruction> roots;
-            for (const HloInstruction* const root : self.state->view->roots()) {
-              roots.push_back({self.state, root});
-            }
-            return roots;
-          },
+          [](const View& self) { return WithState(self.state, self.state->view->roots()); },
           "The roots, instructions of the view.")
       .def(
           "copies_of",
           [](const View& self, const Instruction& original) {
-            std::vector<Instruction> copies;
-            if (original.state != self.state->original) return copies;
-            for (const HloInstruction* const copy :
-                 self.state->view->CopiesOf(*original.instruction)) {
-              copies.push_back({self.state, copy});
-            }
-            return copies;
+            if (original.state != self.state->original) return std::vector<Instruction>();
+            return WithState(self.state, self.state->view->CopiesOf(*original.instruction));
           },
           "original"_a, "The instructions of the view that have the value of one of the original.")
       .def(
