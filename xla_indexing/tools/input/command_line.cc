@@ -522,17 +522,13 @@ absl::Status CheckHloLine(const CommandLine& line) {
                                                : "indices",
                      " is of what is read, so that it needs --direction=output-to-input or both"));
   }
-  if (line.tile_sizes && !line.queries.tiling) {
+  const absl::string_view of_tiling = line.tile_sizes    ? "--tile_sizes are"
+                                      : line.tile_budget ? "--budget is"
+                                      : line.one_pass    ? "--one_pass is"
+                                                         : "";
+  if (!of_tiling.empty() && !line.queries.tiling) {
     return absl::InvalidArgumentError(
-        "--tile_sizes are what --query=tiling, which is not given, is asked for");
-  }
-  if (line.tile_budget && !line.queries.tiling) {
-    return absl::InvalidArgumentError(
-        "--budget is what --query=tiling, which is not given, is asked for");
-  }
-  if (line.one_pass && !line.queries.tiling) {
-    return absl::InvalidArgumentError(
-        "--one_pass is what --query=tiling, which is not given, is asked for");
+        absl::StrCat(of_tiling, " what --query=tiling, which is not given, is asked for"));
   }
   if (line.one_buffer && !line.queries.in_place) {
     return absl::InvalidArgumentError(
