@@ -126,13 +126,18 @@ std::string CountText(const Interval& count);
 nb::str ReprOf(absl::string_view name, absl::string_view text);
 
 // What pickle makes an object of again: `_pickle.FUNCTION(a, b)` of the package.
-nb::tuple Unpickled(const char* function, nb::handle a, nb::handle b);
-inline constexpr const char* kReduceSignature = "def __reduce__(self) -> tuple[typing.Any, ...]";
+using AnyTuple = nb::typed<nb::tuple, nb::any, nb::ellipsis>;
+AnyTuple Unpickled(const char* function, nb::handle a, nb::handle b);
 
 // What Jupyter shows of an object: `_html.FUNCTION(object)` of the package.
 nb::str HtmlOf(const char* function, nb::handle object);
 // A `xla_indexing.picture.Picture`.
-nb::object ToPython(const Picture& picture);
+class PictureObject : public nb::object {
+ public:
+  using nb::object::object;
+  static constexpr auto Name = nb::detail::const_name("xla_indexing.picture.Picture");
+};
+PictureObject ToPython(const Picture& picture);
 
 // --- Long work (waiting.cc) ---
 
@@ -222,6 +227,11 @@ struct ModuleState {
   HloIndexers indexers{&context->mlir};
 };
 using SharedModule = std::shared_ptr<ModuleState>;
+
+template <typename Work>
+auto Locked(const SharedModule& state, Work&& work) {
+  return Locked(*state->context, std::forward<Work>(work));
+}
 
 struct Module {
   SharedModule state;

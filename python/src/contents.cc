@@ -69,8 +69,7 @@ SourceArray SourceArrayOf(const OperandMap& map, int variable, const nb::dict& c
   if (!contents.contains(key)) {
     ThrowInvalid(absl::StrCat(
         "contents has no '", source, "', from which a runtime variable of ",
-        Locked(*map.subject().state->context, [&] { return map.indexing().MapToString(); }),
-        " is read"));
+        Locked(map.subject().state, [&] { return map.indexing().MapToString(); }), " is read"));
   }
   nb::object given = nb::module_::import_("numpy").attr("asarray")(contents[key]);
   if (nb::cast<std::string>(nb::str(given.attr("dtype").attr("kind"))) == "b") {
@@ -152,7 +151,7 @@ class ContentsReader {
     for (int i = 0; i < map_.num_runtimes(); ++i) {
       arrays_.push_back(SourceArrayOf(map, i, contents));
     }
-    Locked(*map.subject().state->context, [&] {
+    Locked(map.subject().state, [&] {
       Narrow();
       for (int i = 0; i <= map_.num_runtimes(); ++i) {
         stages_.emplace_back(StageOf(indexing_, map_, i));
@@ -341,9 +340,8 @@ nb::dict ContentsFromArguments(const Entry& entry, absl::Span<const OperandMap> 
   for (const OperandMap& map : maps) {
     for (size_t i = 0; i < map.indexing().bindings().size(); ++i) {
       const RuntimeVarIndexing& binding = map.indexing().bindings()[i];
-      const Literal* array = Locked(*subject.state->context, [&] {
-        return values.ArrayOf(binding, &subject.state->context->mlir);
-      });
+      const Literal* array = Locked(
+          subject.state, [&] { return values.ArrayOf(binding, &subject.state->context->mlir); });
       if (array == nullptr) continue;
       const nb::object known = ToNumpy(*array);
       if (!known.is_none()) contents[ToText(SourceOf(map, static_cast<int>(i)))] = known;

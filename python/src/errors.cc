@@ -50,14 +50,14 @@ nb::str HtmlOf(const char* function, nb::handle object) {
   return nb::str(nb::module_::import_("xla_indexing._html").attr(function)(object));
 }
 
-nb::tuple Unpickled(const char* function, nb::handle a, nb::handle b) {
+AnyTuple Unpickled(const char* function, nb::handle a, nb::handle b) {
   return nb::make_tuple(nb::module_::import_("xla_indexing._pickle").attr(function),
                         nb::make_tuple(a, b));
 }
 
-nb::object ToPython(const Picture& picture) {
-  return nb::module_::import_("xla_indexing.picture")
-      .attr("Picture")(ToText(picture.svg), ToText(picture.title));
+PictureObject ToPython(const Picture& picture) {
+  const nb::object type = nb::module_::import_("xla_indexing.picture").attr("Picture");
+  return nb::borrow<PictureObject>(type(ToText(picture.svg), ToText(picture.title)));
 }
 
 void DefineErrors(nb::module_& m) {

@@ -80,7 +80,7 @@ GpuOptions GpuOptionsOf(int64_t warp_size, int64_t sector_bytes, int64_t line_by
 // The accesses of the kernel that XLA would make.
 CoalescingAnswer CoalescingOfKernel(const Subject& subject, const GpuOptions& options) {
   const Computation computation = ComputationOf(subject);
-  return Locked(*computation.state->context, [&] {
+  return Locked(computation.state, [&] {
     mlir::MLIRContext* const context = &computation.state->context->mlir;
     const FusionCoalescing cost = ValueOf(
         CoalescingOfFusion(*computation.computation, context, options.emitter, options.coalescing));
@@ -114,7 +114,7 @@ CoalescingAnswer CoalescingOfThreads(const Subject& subject, absl::string_view t
     ThrowInvalid(absl::StrCat("there is no output leaf ", output_leaf));
   }
   const Shape& output = result->shape().Leaf(output_leaf);
-  return Locked(*subject.state->context, [&] {
+  return Locked(subject.state, [&] {
     mlir::MLIRContext* const context = &subject.state->context->mlir;
     const CoalescingAnalysis analysis = ValueOf(CoalescingAnalysis::Create(
         ValueOf(ParseThreadMapping(threads, context)), output, options.coalescing));
@@ -303,9 +303,6 @@ void DefineBanks(nb::module_& m, SubjectClasses& classes) {
       },
       "threads"_a, "shape"_a, nb::kw_only(), "warp_size"_a = 32, "banks"_a = 32, "word_bytes"_a = 4,
       "swizzle"_a = nb::none(),
-      nb::sig("def bank_conflicts(threads: str, shape: Shape | str, *, warp_size: int = 32, banks: "
-              "int = 32, word_bytes: int = 4, swizzle: tuple[int, int, int] | None = None) -> "
-              "BankConflicts"),
       R"doc(How accesses to an array in shared memory share its banks.
 
 `threads` is the text of a map from thread and block coordinates to indices of the array, `swizzle` the bits

@@ -98,7 +98,7 @@ void DefineInPlaceOf(nb::class_<Class>& type) {
          std::optional<int64_t> max_pairs) {
         const Subject subject(self);
         PairFilter filter{output, OperandNumber(subject, operand)};
-        return Locked(*subject.state->context, [&] {
+        return Locked(subject.state, [&] {
           mlir::MLIRContext* context = &subject.state->context->mlir;
           InPlaceAnalysis analysis =
               ValueOf(subject.instruction != nullptr
@@ -194,7 +194,7 @@ void DefineOneBuffer(nb::module_& m, nb::class_<Computation>& computation) {
       [](const Computation& self, const nb::list& given) {
         std::vector<BufferValue> values;
         for (const nb::handle value : given) values.push_back(ValueIn(self, value));
-        const std::vector<CheckedValue> checked = Locked(*self.state->context, [&] {
+        const std::vector<CheckedValue> checked = Locked(self.state, [&] {
           return ValueOf(CheckOneBuffer(values, &self.state->context->mlir));
         });
         std::vector<PlacedValue> placed;
@@ -247,7 +247,7 @@ void DefineAliases(nb::module_& m, nb::class_<Module>& module) {
       "donations",
       [](const Module& self) {
         std::vector<TableRow> rows;
-        for (const Donation& donation : ValueOf(Locked(*self.state->context, [&] {
+        for (const Donation& donation : ValueOf(Locked(self.state, [&] {
                return CheckDonations(*self.state->module, &self.state->context->mlir);
              }))) {
           TableRow& row = rows.emplace_back();
@@ -271,7 +271,7 @@ void DefineAliases(nb::module_& m, nb::class_<Module>& module) {
   module.def(
       "aliases",
       [](const Module& self) {
-        return Locked(*self.state->context, [&] {
+        return Locked(self.state, [&] {
           return CheckAliases(*self.state->module, &self.state->context->mlir);
         });
       },

@@ -31,7 +31,7 @@ void DefineIndexStructure(nb::module_& m, SubjectClasses& classes) {
   classes.instruction.def(
       "index_structure",
       [](const Instruction& self) {
-        return Locked(*self.state->context, [&] {
+        return Locked(self.state, [&] {
           return ValueOf(IndexStructureOf(*self.instruction, &self.state->context->mlir));
         });
       },
@@ -44,7 +44,7 @@ void DefineIndexStructure(nb::module_& m, SubjectClasses& classes) {
   classes.module.def(
       "rewrite_indices",
       [](const Module& self) {
-        return Module{NewModule(Locked(*self.state->context,
+        return Module{NewModule(Locked(self.state,
                                        [&] {
                                          return ValueOf(RewriteIndices(*self.state->module,
                                                                        &self.state->context->mlir));

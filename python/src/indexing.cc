@@ -84,7 +84,7 @@ ScatterBounds ToScatterBounds(absl::string_view name) {
 Indexing Ask(Subject subject, Direction direction, const AskedOptions& asked) {
   if (asked.max_maps < 1)
     ThrowInvalid(absl::StrCat("max_maps is ", asked.max_maps, ", and has to be at least 1"));
-  SharedIndexing entries = Locked(*subject.state->context, [&] {
+  SharedIndexing entries = Locked(subject.state, [&] {
     if (asked.IsUsual()) return ValueOf(AskUsual(subject, direction, asked.exact, asked.from));
     HloIndexer indexer(&subject.state->context->mlir, asked.ToOptions());
     return ValueOf(indexer.Index(subject.Target(), direction, asked.from));
@@ -176,17 +176,16 @@ Error where there is no such array.
 
 using PictureIndices = std::optional<std::vector<int64_t>>;
 
-nb::object PictureOfStart(const Indexing& indexing, const InstructionIndexing& entries,
-                          OperandLeaf from, const PictureOptions& options) {
+PictureObject PictureOfStart(const Indexing& indexing, const InstructionIndexing& entries,
+                             OperandLeaf from, const PictureOptions& options) {
   const Subject& subject = indexing.subject;
   PictureSubject pictured = {
       *subject.Result(), "result", subject.Operands(), {}, indexing.direction};
   for (size_t i = 0; i < subject.Operands().size(); ++i) {
     pictured.operand_names.push_back(NameOfOperand(subject, static_cast<int64_t>(i)));
   }
-  return ToPython(Locked(*subject.state->context, [&] {
-    return ValueOf(PictureOfEntries(pictured, entries, from, options));
-  }));
+  return ToPython(Locked(
+      subject.state, [&] { return ValueOf(PictureOfEntries(pictured, entries, from, options)); }));
 }
 
 absl::string_view LabelOf(const OperandIndexing& map) {
@@ -218,7 +217,7 @@ std::string EntryText(const Entry& entry) {
 }
 
 std::string TextOfEntries(const Indexing& indexing) {
-  return Locked(*indexing.subject.state->context, [&] {
+  return Locked(indexing.subject.state, [&] {
     std::string text;
     for (size_t i = 0; i < indexing.entries->size(); ++i) {
       absl::StrAppend(&text, i == 0 ? "" : "\n", EntryText({indexing, i}));
@@ -244,7 +243,7 @@ std::vector<TableRow> RowsOf(const Entry& entry) {
   const nb::object object = nb::cast(entry);
   for (const OperandIndexing& map : entry.Get().indexing) {
     const std::string text =
-        Locked(*entry.indexing.subject.state->context, [&] { return map.map().ToString(); });
+        Locked(entry.indexing.subject.state, [&] { return map.map().ToString(); });
     TableRow& row = rows.emplace_back();
     AddCells(object, {"output_leaf", "operand", "operand_leaf", "operand_name"}, &row);
     row["map"] = TextOrNone(map.IsUnknown() ? "" : text);
@@ -344,16 +343,13 @@ where it is not known. What is made of other values, or in the iterations of a l
 Error for an argument of another shape, TypeError for one that is no integers.
 )doc")
       .def("rows", &RowsOf, "A dict for each map.")
-      .def(
-          "__reduce__",
-          [](const Entry& self) {
-            return Unpickled("item", nb::cast(self.indexing), nb::cast(self.position));
-          },
-          nb::sig(kReduceSignature))
+      .def("__reduce__",
+           [](const Entry& self) {
+             return Unpickled("item", nb::cast(self.indexing), nb::cast(self.position));
+           })
       .def("__str__",
            [](const Entry& self) {
-             return ToText(
-                 Locked(*self.indexing.subject.state->context, [&] { return EntryText(self); }));
+             return ToText(Locked(self.indexing.subject.state, [&] { return EntryText(self); }));
            })
       .Repr([](const Entry& self) {
         return absl::StrCat(HeadingOf(self), " ", self.Get().indexing.size(), " maps");
@@ -370,9 +366,6 @@ Error for an argument of another shape, TypeError for one that is no integers.
                                   {element, runtime});
           },
           "element"_a = nb::none(), "runtime"_a = nb::none(),
-          nb::sig(
-              "def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
-              "collections.abc.Sequence[int] | None = None) -> xla_indexing.picture.Picture"),
           "An element of the array that the maps start from, and all elements that it maps to.");
 
   Class<Indexing>(m, "Indexing",
@@ -394,32 +387,30 @@ Sorted by output leaf, operand and operand leaf. Pairs of arrays of which nothin
           "__iter__", [](const Indexing& self) { return nb::iter(nb::cast(EntriesOf(self))); },
           nb::sig("def __iter__(self) -> collections.abc.Iterator[Entry]"))
       .Property("direction", &Indexing::direction)
-      .def(
-          "__reduce__",
-          [](const Indexing& self) {
-            const AskedOptions& asked = self.asked;
-            const nb::object subject =
-                self.subject.instruction != nullptr
-                    ? nb::cast(Instruction{self.subject.state, self.subject.instruction})
-                    : nb::cast(Computation{self.subject.state, self.subject.computation});
-            const bool is_to_input = self.direction == Direction::kOutputToInput;
-            nb::dict arguments;
-            arguments["direction"] = is_to_input ? "output_to_input" : "input_to_output";
-            arguments["exact"] = asked.exact;
-            if (asked.from && is_to_input) arguments["output_leaf"] = asked.from->operand_leaf;
-            if (asked.from && !is_to_input) {
-              arguments["operand"] = asked.from->operand;
-              arguments["operand_leaf"] = asked.from->operand_leaf;
-            }
-            arguments["fold_runtime_variables"] = asked.fold_runtime_variables;
-            arguments["scatter_bounds"] =
-                asked.scatter_bounds == ScatterBounds::kWindow ? "window" : "element";
-            arguments["max_maps"] = asked.max_maps;
-            arguments["dependence"] = asked.dependence != Dependence::kReads;
-            arguments["assume_finite"] = asked.dependence == Dependence::kFiniteValues;
-            return Unpickled("indexing", subject, arguments);
-          },
-          nb::sig(kReduceSignature))
+      .def("__reduce__",
+           [](const Indexing& self) {
+             const AskedOptions& asked = self.asked;
+             const nb::object subject =
+                 self.subject.instruction != nullptr
+                     ? nb::cast(Instruction{self.subject.state, self.subject.instruction})
+                     : nb::cast(Computation{self.subject.state, self.subject.computation});
+             const bool is_to_input = self.direction == Direction::kOutputToInput;
+             nb::dict arguments;
+             arguments["direction"] = is_to_input ? "output_to_input" : "input_to_output";
+             arguments["exact"] = asked.exact;
+             if (asked.from && is_to_input) arguments["output_leaf"] = asked.from->operand_leaf;
+             if (asked.from && !is_to_input) {
+               arguments["operand"] = asked.from->operand;
+               arguments["operand_leaf"] = asked.from->operand_leaf;
+             }
+             arguments["fold_runtime_variables"] = asked.fold_runtime_variables;
+             arguments["scatter_bounds"] =
+                 asked.scatter_bounds == ScatterBounds::kWindow ? "window" : "element";
+             arguments["max_maps"] = asked.max_maps;
+             arguments["dependence"] = asked.dependence != Dependence::kReads;
+             arguments["assume_finite"] = asked.dependence == Dependence::kFiniteValues;
+             return Unpickled("indexing", subject, arguments);
+           })
       .def(
           "maps",
           [](const Indexing& self, std::optional<int64_t> operand,
@@ -473,9 +464,6 @@ Sorted by output leaf, operand and operand leaf. Pairs of arrays of which nothin
           },
           "element"_a = nb::none(), "runtime"_a = nb::none(), nb::kw_only(), "leaf"_a = 0,
           "operand"_a = 0,
-          nb::sig("def picture(self, element: collections.abc.Sequence[int] | None = None, "
-                  "runtime: collections.abc.Sequence[int] | None = None, *, leaf: int = 0, "
-                  "operand: int = 0) -> xla_indexing.picture.Picture"),
           R"doc(An element of one array, and what it maps to in all others.
 
 The array is the result's `leaf` from output to input, and `leaf` of `operand` from input to output. Without
@@ -499,7 +487,7 @@ struct RuntimeVariable {
 
 std::vector<RuntimeVariable> RuntimeVariablesOf(const OperandMap& map) {
   const MapTextParts parts =
-      Locked(*map.subject().state->context, [&] { return TextPartsOf(map.indexing().map()); });
+      Locked(map.subject().state, [&] { return TextPartsOf(map.indexing().map()); });
   std::vector<RuntimeVariable> variables;
   for (size_t i = 0; i < map.indexing().bindings().size(); ++i) {
     variables.push_back({map, static_cast<int>(i), parts.runtimes[i]});
@@ -574,18 +562,16 @@ put through a function such as a clamp.
           },
           "value"_a, "The variable's value where the element that is read has this one.")
       .Text([](const RuntimeVariable& self) {
-        return Locked(*self.of.subject().state->context, [&] {
+        return Locked(self.of.subject().state, [&] {
           return self.of.indexing().BindingToString(self.position, self.of.subject().Analysed());
         });
       });
 
   classes.operand_indexing
-      .def(
-          "__reduce__",
-          [](const OperandMap& self) {
-            return Unpickled("map_of", nb::cast(self.entry), nb::cast(self.position));
-          },
-          nb::sig(kReduceSignature))
+      .def("__reduce__",
+           [](const OperandMap& self) {
+             return Unpickled("map_of", nb::cast(self.entry), nb::cast(self.position));
+           })
       .def_prop_ro(
           "map",
           [](const OperandMap& self) {
@@ -618,7 +604,7 @@ put through a function such as a clamp.
           "From the dimensions and one more, the device that reads, to the device whose operand is "
           "read; None if that is the reader itself.")
       .Text([](const OperandMap& self) {
-        return Locked(*self.subject().state->context,
+        return Locked(self.subject().state,
                       [&] { return self.indexing().ToString(self.subject().Analysed()); });
       })
       .Html("of_operand_indexing")

@@ -511,10 +511,6 @@ The text is that of print-indexing. ParseError shows the place of a mistake.
             }));
           },
           "element"_a = nb::none(), "runtime"_a = nb::none(), nb::kw_only(), "sizes"_a = nb::none(),
-          nb::sig("def picture(self, element: collections.abc.Sequence[int] | None = None, "
-                  "runtime: collections.abc.Sequence[int] | None = None, *, sizes: "
-                  "tuple[collections.abc.Sequence[int], collections.abc.Sequence[int]] | None = "
-                  "None) -> xla_indexing.picture.Picture"),
           R"(Two arrays: an element of the dimensions, and all elements that it maps to.
 
     >>> transpose = xi.IndexingMap("(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 3]")
@@ -675,9 +671,6 @@ were not shown to determine a dimension.
             return AsPython(absl::MakeConstSpan(results));
           },
           "dims"_a, "ranges"_a = nb::tuple(), "runtime"_a = nb::tuple(),
-          nb::sig("def evaluate(self, dims: collections.abc.Sequence[int], ranges: "
-                  "collections.abc.Sequence[int] = (), runtime: collections.abc.Sequence[int] = "
-                  "()) -> tuple[int, ...]"),
           R"doc(The results at one point, which need not be in the domain.
 
     >>> xi.IndexingMap("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]").evaluate([2], runtime=[5])

@@ -192,11 +192,10 @@ void DefineShape(nb::module_& m) {
             for (const int64_t size : self.dimensions()) {
               sizes.append(size == Shape::kUnboundedSize ? nb::none() : nb::object(nb::int_(size)));
             }
-            return nb::tuple(sizes);
+            return AnyTuple(nb::tuple(sizes));
           },
           "The size of each dimension of an array; its bound where it is dynamic, None without "
-          "bound.",
-          nb::sig("def dimensions(self) -> tuple[typing.Any, ...]"))
+          "bound.")
       .def_prop_ro("rank", &Shape::rank)
       .def_prop_ro("is_array", &Shape::IsArray)
       .def_prop_ro("is_tuple", &Shape::IsTuple)
@@ -211,10 +210,9 @@ void DefineShape(nb::module_& m) {
           [](const Shape& self) {
             nb::list leaves;
             for (const Shape* const leaf : self.Leaves()) leaves.append(*leaf);
-            return nb::tuple(leaves);
+            return nb::typed<nb::tuple, Shape, nb::ellipsis>(nb::tuple(leaves));
           },
-          "The arrays of the shape, numbered depth first; an array is its own leaf.",
-          nb::sig("def leaves(self) -> tuple[Shape, ...]"))
+          "The arrays of the shape, numbered depth first; an array is its own leaf.")
       .def("__str__", &Shape::ToString)
       .def("__repr__", [](const Shape& self) { return "Shape('" + self.ToString() + "')"; })
       .EqualBy(std::identity())
@@ -353,12 +351,9 @@ verify.
                             module.instruction_count(), " instructions");
       })
       .Html("of_module")
-      .def(
-          "__reduce__",
-          [](const nb::object& self) {
-            return Unpickled("module", self.attr("to_text")(), self.attr("filename"));
-          },
-          nb::sig(kReduceSignature));
+      .def("__reduce__", [](const nb::object& self) {
+        return Unpickled("module", self.attr("to_text")(), self.attr("filename"));
+      });
 }
 
 void DefineComputation(Class<Computation>& type) {
@@ -405,13 +400,11 @@ void DefineComputation(Class<Computation>& type) {
           "to_text", [](const Computation& self) { return ToText(self.computation->ToString()); },
           "The computation as HLO text.")
       .def("__str__", [](const Computation& self) { return ToText(self.computation->ToString()); })
-      .def(
-          "__reduce__",
-          [](const Computation& self) {
-            return Unpickled("computation", nb::cast(Module{self.state}),
-                             ToText(self.computation->name()));
-          },
-          nb::sig(kReduceSignature))
+      .def("__reduce__",
+           [](const Computation& self) {
+             return Unpickled("computation", nb::cast(Module{self.state}),
+                              ToText(self.computation->name()));
+           })
       .Repr([](const Computation& self) {
         return absl::StrCat(self.computation->name(), ", ", self.computation->instruction_count(),
                             " instructions");
@@ -483,14 +476,12 @@ void DefineInstruction(Class<Instruction>& type) {
           "function).")
       .Property("text", &Instruction::instruction, &HloInstruction::ToString,
                 "The line of HLO text.")
-      .def(
-          "__reduce__",
-          [](const Instruction& self) {
-            return Unpickled("instruction",
-                             nb::cast(Computation{self.state, self.instruction->parent()}),
-                             ToText(self.instruction->name()));
-          },
-          nb::sig(kReduceSignature))
+      .def("__reduce__",
+           [](const Instruction& self) {
+             return Unpickled("instruction",
+                              nb::cast(Computation{self.state, self.instruction->parent()}),
+                              ToText(self.instruction->name()));
+           })
       .Text([](const Instruction& self) { return self.instruction->ToString(); });
 }
 

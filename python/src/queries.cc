@@ -80,7 +80,7 @@ void DefineUtilizationOf(nb::class_<Class>& type) {
       "utilization",
       [](const Class& self) {
         Subject subject(self);
-        UtilizationReport report = Locked(*subject.state->context, [&] {
+        UtilizationReport report = Locked(subject.state, [&] {
           return ValueOf(ComputeUtilization(subject.Target(), subject.state->indexers));
         });
         return UtilizationAnswer{std::move(subject), std::move(report)};
@@ -326,7 +326,7 @@ void DefineDependence(nb::module_& m, SubjectClasses& classes) {
          std::vector<int64_t> operand_element, int64_t output, int64_t operand_leaf,
          bool dependence, bool assume_finite) {
         Subject subject(self);
-        return Locked(*subject.state->context, [&] {
+        return Locked(subject.state, [&] {
           FusionOptions options;
           options.indexing.dependence = ToDependence(dependence, assume_finite);
           const DependenceQuestion question = {output, std::move(output_element), operand,
@@ -341,9 +341,6 @@ void DefineDependence(nb::module_& m, SubjectClasses& classes) {
       },
       "output_element"_a, "operand"_a, "operand_element"_a, "output"_a = 0, "operand_leaf"_a = 0,
       nb::kw_only(), "dependence"_a = false, "assume_finite"_a = false,
-      nb::sig("def explain(self, output_element: collections.abc.Sequence[int], operand: int, "
-              "operand_element: collections.abc.Sequence[int], output: int = 0, operand_leaf: int "
-              "= 0, *, dependence: bool = False, assume_finite: bool = False) -> Explanation"),
       R"doc(Why an element of the output depends on an element of a parameter.
 
 The answer is a shortest chain of instructions through which it is read. `output` and `operand_leaf` are
@@ -362,7 +359,7 @@ its array.
 // --- Corresponding dimensions ---
 
 std::vector<CorrespondingDims> DimsOf(const Subject& subject) {
-  return Locked(*subject.state->context, [&] {
+  return Locked(subject.state, [&] {
     return ValueOf(FindCorrespondingDims(subject.Target(), subject.state->indexers.usual()));
   });
 }

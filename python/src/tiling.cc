@@ -44,16 +44,14 @@ using Tiled = InModule<std::shared_ptr<const TiledComputation>>;
 using Graph = InModule<TileGraph>;
 using Search = InModule<TilingSearch>;
 
-std::vector<std::string> ToTextsOf(llvm::ArrayRef<TileExpr> exprs) {
-  std::vector<std::string> texts;
-  for (const TileExpr& expr : exprs) texts.push_back(expr.ToString());
-  return texts;
-}
-
 // A list of expressions of a tile, as text.
 std::vector<std::string> TextsOf(const Tile& self,
                                  llvm::SmallVector<TileExpr, 4> (SymbolicTile::*list)() const) {
-  return Locked(*self.state->context, [&] { return ToTextsOf((self.object.*list)()); });
+  return Locked(self.state, [&] {
+    std::vector<std::string> texts;
+    for (const TileExpr& expr : (self.object.*list)()) texts.push_back(expr.ToString());
+    return texts;
+  });
 }
 
 std::vector<std::string> ToTextsOf(const std::vector<TileCondition>& conditions,
@@ -108,16 +106,14 @@ t0, t1, .. are the sizes of the tile of the result, k0, k1, .. its indices.
       .def_prop_ro(
           "conditions",
           [](const Tile& self) {
-            return Locked(*self.state->context,
-                          [&] { return ToTextsOf(self.object.Conditions(), {}); });
+            return Locked(self.state, [&] { return ToTextsOf(self.object.Conditions(), {}); });
           },
           "Conditions on the sizes, which all have to hold for every full tile to be such a box.")
       .def(
           "is_exact",
           [](const Tile& self, const std::vector<int64_t>& sizes) {
-            return ToBool(Locked(*self.state->context, [&] {
-                            return ValueOf(self.object.IsExact(sizes));
-                          }).answer);
+            return ToBool(
+                Locked(self.state, [&] { return ValueOf(self.object.IsExact(sizes)); }).answer);
           },
           "sizes"_a,
           "Whether every full tile of these sizes reads just its box; None if that was not "
@@ -125,8 +121,7 @@ t0, t1, .. are the sizes of the tile of the result, k0, k1, .. its indices.
       .def(
           "full_tile",
           [](const Tile& self, const std::vector<int64_t>& sizes) {
-            return Locked(*self.state->context,
-                          [&] { return ValueOf(self.object.FullTile(sizes)); });
+            return Locked(self.state, [&] { return ValueOf(self.object.FullTile(sizes)); });
           },
           "sizes"_a,
           "The box that all full tiles of these sizes are like, with the offsets of the first.")
@@ -134,12 +129,11 @@ t0, t1, .. are the sizes of the tile of the result, k0, k1, .. its indices.
           "tile_at",
           [](const Tile& self, const std::vector<int64_t>& sizes,
              const std::vector<int64_t>& index) {
-            return Locked(*self.state->context,
-                          [&] { return ValueOf(self.object.TileAt(sizes, index)); });
+            return Locked(self.state, [&] { return ValueOf(self.object.TileAt(sizes, index)); });
           },
           "sizes"_a, "index"_a, "The box of one tile, clipped where it is not full.")
       .Repr([](const Tile& self) {
-        return Locked(*self.state->context, [&] { return self.object.map().ToString(); });
+        return Locked(self.state, [&] { return self.object.map().ToString(); });
       });
 }
 
@@ -177,7 +171,7 @@ std::vector<int64_t> SizesOf(const TilingSpace& space, const SizesArgument& size
 }
 
 Graph GraphOf(const Tiled& self, const SizesArgument& sizes, const std::vector<int>& loops) {
-  return {self.state, Locked(*self.state->context, [&] {
+  return {self.state, Locked(self.state, [&] {
             return ValueOf(self.object->Instantiate({SizesOf(self.object->space(), sizes), loops}));
           })};
 }
@@ -192,25 +186,21 @@ Search SearchOf(const Tiled& self, int64_t max_resident_bytes, int64_t max_tried
   options.max_returned = max_returned;
   if (max_tried < 0 || max_returned < 0)
     ThrowInvalid("max_tried and max_returned have to be at least 0");
-  return {self.state,
-          Locked(*self.state->context, [&] { return self.object->FindTilings(options); })};
+  return {self.state, Locked(self.state, [&] { return self.object->FindTilings(options); })};
 }
 
 template <typename Subject_>
 Tiled TiledOf(const Subject_& self, bool one_pass = false) {
   const Computation computation = ComputationOf(Subject(self));
-  return {computation.state, Locked(*computation.state->context, [&] {
+  return {computation.state, Locked(computation.state, [&] {
             return std::make_shared<const TiledComputation>(ValueOf(TiledComputation::Create(
                 *computation.computation, &computation.state->context->mlir, {},
                 one_pass ? TiledLoops::kOnePass : TiledLoops::kSeparate)));
           })};
 }
 
-constexpr const char* kSizes =
-    "collections.abc.Sequence[int] | collections.abc.Mapping[str, int] | str";
-
 TileCost CostOf(const Graph& self) {
-  return Locked(*self.state->context, [&] { return self.object.Cost(); });
+  return Locked(self.state, [&] { return self.object.Cost(); });
 }
 
 void DefineTiledComputation(nb::module_& m) {
@@ -267,7 +257,7 @@ void DefineTiledComputation(nb::module_& m) {
                 "Whether no tile has elements that are not read.")
       .def("__str__",
            [](const Graph& self) {
-             return ToText(Locked(*self.state->context, [&] { return self.object.ToString(); }));
+             return ToText(Locked(self.state, [&] { return self.object.ToString(); }));
            })
       .Repr([](const Graph& self) {
         return absl::StrCat(self.object.nodes().size(), " nodes, ", CostOf(self).moved_bytes,
@@ -334,16 +324,13 @@ contractions. `runtime` ones move tiles and are not cut.
       .def_prop_ro(
           "conditions",
           [](const Tiled& self) {
-            return Locked(*self.state->context, [&] {
+            return Locked(self.state, [&] {
               return ToTextsOf(self.object->Conditions(), self.object->Names());
             });
           },
           "Conditions on sizes under which every full tile is a box with strides, as text.")
       .def(
-          "instantiate", &GraphOf, "sizes"_a, nb::kw_only(), "loops"_a = std::vector<int>(),
-          nb::sig(absl::StrCat("def instantiate(self, sizes: ", kSizes,
-                               ", *, loops: collections.abc.Sequence[int] = ()) -> TileGraph")
-                      .c_str()),
+          "instantiate", &GraphOf, "sizes"_a, nb::kw_only(), "loops"_a = nb::tuple(),
           R"doc(The graph of tiles of these sizes: in the order of the dimensions, or by name ('d0=16,k=32').
 
 Sequential dimensions that are not named are whole. `loops` are parallel dimensions that are loops inside of each
@@ -375,19 +362,16 @@ void DefineTilingOf(nb::class_<Class>& type) {
   type.def(
       "tiling",
       [](const Class& self, const std::optional<SizesArgument>& sizes,
-         const std::vector<int>& loops, int64_t max_resident_bytes) -> nb::object {
+         const std::vector<int>& loops,
+         int64_t max_resident_bytes) -> nb::typed<nb::object, nb::any> {
         const Tiled tiled = TiledOf(self);
         if (sizes) return nb::cast(GraphOf(tiled, *sizes, loops));
         const TilingSearchOptions usual;
         return nb::cast(SearchOf(tiled, max_resident_bytes, usual.max_tried, usual.max_returned,
                                  DefaultMachine().name, usual.powers_of_two));
       },
-      "sizes"_a = nb::none(), nb::kw_only(), "loops"_a = std::vector<int>(),
+      "sizes"_a = nb::none(), nb::kw_only(), "loops"_a = nb::tuple(),
       "max_resident_bytes"_a = TilingSearchOptions().max_resident_bytes,
-      nb::sig(absl::StrCat("def tiling(self, sizes: ", kSizes,
-                           " | None = None, *, loops: collections.abc.Sequence[int] = (), "
-                           "max_resident_bytes: int = 49152) -> typing.Any")
-                  .c_str()),
       "With sizes: the TileGraph of tiles of these sizes. Without: a TilingSearch for the best "
       "ones that hold no more than `max_resident_bytes`.");
 }
@@ -403,8 +387,8 @@ void DefineTiling(nb::module_& m, SubjectClasses& classes) {
       "tile",
       [](const OperandMap& self) {
         const SharedModule& state = self.subject().state;
-        return Tile{state, Locked(*state->context,
-                                  [&] { return ValueOf(SymbolicTile::Of(self.indexing())); })};
+        return Tile{state,
+                    Locked(state, [&] { return ValueOf(SymbolicTile::Of(self.indexing())); })};
       },
       "The SymbolicTile of the operand, for tiles of the array that the map starts from.");
 }
