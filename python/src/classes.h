@@ -21,7 +21,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "python/src/common.h"
-#include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/map/sets/decision.h"
 
 namespace xla_indexing::python {

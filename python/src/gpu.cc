@@ -3,7 +3,6 @@
 #include <nanobind/stl/variant.h>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -67,15 +66,6 @@ struct GpuOptions {
   CoalescingOptions coalescing;
   EmitterOptions emitter;
 };
-
-GpuOptions GpuOptionsOf(int64_t warp_size, int64_t sector_bytes, int64_t line_bytes,
-                        int64_t alignment_bytes, double factor, int64_t core_count,
-                        int64_t threads_per_core) {
-  GpuOptions options;
-  options.coalescing = {warp_size, sector_bytes, line_bytes, alignment_bytes, factor};
-  options.emitter = {warp_size, core_count, threads_per_core};
-  return options;
-}
 
 // The accesses of the kernel that XLA would make.
 CoalescingAnswer CoalescingOfKernel(const Subject& subject, const GpuOptions& options) {
@@ -233,9 +223,8 @@ void DefineCoalescingOf(nb::class_<Class>& type) {
       [](const Class& self, std::optional<absl::string_view> threads, int64_t output_leaf,
          int64_t warp_size, int64_t sector_bytes, int64_t line_bytes, int64_t alignment_bytes,
          double factor, int64_t core_count, int64_t threads_per_core) {
-        const GpuOptions options =
-            GpuOptionsOf(warp_size, sector_bytes, line_bytes, alignment_bytes, factor, core_count,
-                         threads_per_core);
+        const GpuOptions options = {{warp_size, sector_bytes, line_bytes, alignment_bytes, factor},
+                                    {warp_size, core_count, threads_per_core}};
         const Subject subject(self);
         return threads ? CoalescingOfThreads(subject, *threads, output_leaf, options)
                        : CoalescingOfKernel(subject, options);

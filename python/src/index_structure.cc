@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "python/src/classes.h"
 #include "python/src/common.h"
-#include "python/src/subjects.h"
 
 namespace xla_indexing::python {
 

@@ -1,21 +1,21 @@
 // Modules, computations, instructions and shapes.
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/hash/hash.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "python/src/classes.h"
 #include "python/src/common.h"
-#include "python/src/indexing.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
 #include "xla_indexing/gpu/fusing/fuse_like_xla.h"
 #include "xla_indexing/hlo/proto/proto_reader.h"

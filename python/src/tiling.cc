@@ -9,16 +9,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "python/src/classes.h"
 #include "python/src/common.h"
-#include "python/src/indexing.h"
 #include "python/src/subjects.h"
 #include "xla_indexing/gpu/machine/machine.h"
 #include "xla_indexing/tiling/kernel/tile_cost.h"

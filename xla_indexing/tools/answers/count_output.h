@@ -5,12 +5,15 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "xla_indexing/base/numbers/interval.h"
 
 namespace xla_indexing {
 
 // A number, or [least, most].
-std::string CountText(const Interval& count);
+inline std::string CountText(const Interval& count) {
+  return count.IsPoint() ? absl::StrCat(count.lower()) : count.ToString();
+}
 
 }  // namespace xla_indexing
 

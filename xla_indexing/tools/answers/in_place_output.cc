@@ -54,6 +54,11 @@ absl::StatusOr<IterationMap> ThreadsOf(const CommandLine& line, const Shape& out
   return IterationMap{std::move(mapping->map), std::move(mapping->vector_ranges)};
 }
 
+InPlaceSafety OrUndecided(absl::StatusOr<InPlaceSafety> safety) {
+  if (safety.ok()) return *std::move(safety);
+  return InPlaceSafety::Undecided(std::string(safety.status().message()));
+}
+
 }  // namespace
 
 void InPlaceAnswers::Answer(std::vector<ReportedEntry>* entries) {
@@ -66,19 +71,12 @@ void InPlaceAnswers::Answer(std::vector<ReportedEntry>* entries) {
   for (ReportedEntry& entry : *entries) {
     const SharedBuffer buffer{entry.output_leaf, {entry.operand, entry.operand_leaf}};
     if (!(*analysis_)->IsCandidate(buffer)) continue;
-    absl::StatusOr<InPlaceSafety> safety = (*analysis_)->Safety(buffer);
-    if (!safety.ok()) {
-      safety = InPlaceSafety::Undecided(std::string(safety.status().message()));
-    }
-    entry.in_place = ReportedInPlace{*std::move(safety), {}, {}};
+    entry.in_place = ReportedInPlace{OrUndecided((*analysis_)->Safety(buffer)), {}, {}};
     if (line_.launch.GivesThreads()) {
       const Shape& output = subject_.instruction->shape().Leaf(entry.output_leaf);
       const absl::StatusOr<IterationMap> threads = ThreadsOf(line_, output, context_);
-      absl::StatusOr<InPlaceSafety> by_threads =
-          threads.ok() ? (*analysis_)->SafetyUnder(buffer, *threads) : threads.status();
-      entry.in_place->by_threads =
-          by_threads.ok() ? *std::move(by_threads)
-                          : InPlaceSafety::Undecided(std::string(by_threads.status().message()));
+      entry.in_place->by_threads = OrUndecided(
+          threads.ok() ? (*analysis_)->SafetyUnder(buffer, *threads) : threads.status());
     }
     absl::StatusOr<WrittenElements> written = (*analysis_)->Written(buffer);
     if (written.ok()) entry.in_place->written = *std::move(written);

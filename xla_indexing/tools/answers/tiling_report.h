@@ -5,11 +5,9 @@
 #define XLA_INDEXING_TOOLS_ANSWERS_TILING_REPORT_H_
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/fusion_view.h"
