@@ -489,6 +489,17 @@ absl::Status CheckLaunchFlags(const LaunchFlags& flags) {
   return absl::InvalidArgumentError(absl::StrCat("--thread_map: ", status.message()));
 }
 
+absl::Status CheckTilingFlags(const CommandLine& line) {
+  if (line.queries.tiling) return absl::OkStatus();
+  const absl::string_view of_tiling = line.tile_sizes    ? "--tile_sizes are"
+                                      : line.tile_budget ? "--budget is"
+                                      : line.one_pass    ? "--one_pass is"
+                                                         : "";
+  if (of_tiling.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(of_tiling, " what --query=tiling, which is not given, is asked for"));
+}
+
 absl::Status CheckHloLine(const CommandLine& line) {
   if (line.keep_variables) {
     return absl::InvalidArgumentError("--keep_variables goes with --map, whose maps keep theirs");
@@ -522,14 +533,7 @@ absl::Status CheckHloLine(const CommandLine& line) {
                                                : "indices",
                      " is of what is read, so that it needs --direction=output-to-input or both"));
   }
-  const absl::string_view of_tiling = line.tile_sizes    ? "--tile_sizes are"
-                                      : line.tile_budget ? "--budget is"
-                                      : line.one_pass    ? "--one_pass is"
-                                                         : "";
-  if (!of_tiling.empty() && !line.queries.tiling) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(of_tiling, " what --query=tiling, which is not given, is asked for"));
-  }
+  if (absl::Status status = CheckTilingFlags(line); !status.ok()) return status;
   if (line.one_buffer && !line.queries.in_place) {
     return absl::InvalidArgumentError(
         "--one_buffer is what --query=in-place, which is not given, is asked about");
