@@ -4,8 +4,6 @@
 // intersection. Where terms share variables, one more identity lets them cancel:
 //
 //   c*(Q + floor(Y/a)) = c*floor((a*Q + Y)/a)                      c divides all coefficients
-//
-// Z + phi(x) of one variable x with few values is looked at value by value (values_on_interval.h).
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -14,7 +12,6 @@
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/expr/nested.h"
 #include "xla_indexing/affine/normal_form/rules.h"
-#include "xla_indexing/affine/normal_form/values_on_interval.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/base/question_budget.h"
 
@@ -137,18 +134,11 @@ Interval RangeOfModFreeForm(SimplifierState& state, const QuasiAffineSum& sum) {
 
 Interval RangeOf(SimplifierState& state, const QuasiAffineSum& sum) {
   if (!sum.valid()) return Interval::All();
-  Interval range = state.known.SumOfRanges(sum);
+  const Interval range = state.known.SumOfRanges(sum);
   // The ranges of independent terms add up exactly, and one term is independent.
   if (sum.terms().size() < 2 || IsLinear(sum)) return range;
   if (state.known.IsBox() && IsReached(range, CornerValuesOf(sum))) return range;
   if (!state.known.HasBounds() && HasIndependentDigits(sum)) return range;
-  if (const std::optional<FunctionOnInterval> function = AsFunctionOnInterval(sum)) {
-    const auto [least, greatest] =
-        std::minmax_element(function->values.begin(), function->values.end());
-    const Interval beside = state.known.SumOfRanges(function->beside);
-    range = range.Intersect(beside.Add(Interval::Closed(*least, *greatest)));
-    if (state.known.IsBox() && function->one_sum.terms().size() == 1) return range;
-  }
   return range.Intersect(RangeOfModFreeForm(state, ModFreeForm(sum)));
 }
 
