@@ -134,7 +134,7 @@ std::optional<Interval> DifferenceOf(const Interval& a, const Interval& b) {
   return difference;
 }
 
-// Rule 3, for the first range that it applies to.
+// Rule 4, for the first range that it applies to.
 std::optional<OperandIndexing> WithoutRangeBetween(const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
   if (indexing.replica_map() != nullptr) return std::nullopt;
@@ -170,6 +170,46 @@ std::optional<OperandIndexing> WithoutRangeBetween(const OperandIndexing& indexi
     if (without.IsUnknown()) continue;
     without.Simplify();
     return without;
+  }
+  return std::nullopt;
+}
+
+// Rule 3, for the first two ranges that it applies to.
+std::optional<OperandIndexing> WithSumInResults(const OperandIndexing& indexing) {
+  const IndexingMap& map = indexing.map();
+  if (indexing.replica_map() != nullptr || !indexing.bindings().empty()) return std::nullopt;
+  const llvm::BitVector in_results = SymbolsInResults(indexing);
+  const llvm::SmallVector<AffineExpr, 8> ranges = RangesOf(map);
+  for (int s = 0; s < map.num_ranges(); ++s) {
+    if (!in_results.test(s)) continue;
+    for (int t = 0; t < map.num_ranges(); ++t) {
+      const AffineExpr first = ranges[s];
+      const AffineExpr second = ranges[t];
+      const auto is_joined = [&](AffineExpr expr) {
+        if (!HasSymbol(expr, s) && !HasSymbol(expr, t)) return true;
+        const LinearSum sum = LinearSum::FromExpr(expr);
+        return sum.valid() && sum.CoefficientOf(first) == sum.CoefficientOf(second) &&
+               llvm::all_of(sum.terms(), [&](const Term& term) {
+                 return IsVariable(term.atom) ||
+                        (!HasSymbol(term.atom, s) && !HasSymbol(term.atom, t));
+               });
+      };
+      if (s == t || !llvm::all_of(map.results(), is_joined)) continue;
+      // t is s + t from now on.
+      Renaming renaming;
+      renaming.dims = Variables(map.dims());
+      renaming.ranges = Variables(map.ranges());
+      renaming.ranges[t].bounds = map.ranges()[s].bounds.Add(map.ranges()[t].bounds);
+      renaming.for_symbols.resize(map.num_symbols());
+      renaming.for_symbols[t] = Sub(second, first);
+      renaming.constraints_added.push_back({Sub(second, first), map.ranges()[t].bounds});
+      OperandIndexing joined = Renamed(indexing, std::move(renaming));
+      if (joined.IsUnknown()) continue;
+      joined.Simplify();
+      const int num_ranges = joined.map().num_ranges();
+      joined = WithRangesAtBestEnds(std::move(joined));
+      if (joined.map().num_ranges() < num_ranges && num_ranges <= map.num_ranges()) return joined;
+    }
   }
   return std::nullopt;
 }
@@ -244,6 +284,9 @@ OperandIndexing WithSumsJoined(OperandIndexing indexing) {
   }
   const IndexingMap& map = indexing.map();
   if (map.num_ranges() < 2 || map.IsKnownEmpty()) return indexing;
+  if (std::optional<OperandIndexing> joined = WithSumInResults(indexing)) {
+    return WithSumsJoined(*std::move(joined));
+  }
   if (std::optional<OperandIndexing> joined = WithSumAsRange(indexing)) {
     return WithSumsJoined(*std::move(joined));
   }
