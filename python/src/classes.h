@@ -61,7 +61,7 @@ using TableRow = nb::typed<nb::dict, nb::str, nb::any>;
 void AddCells(nb::handle object, std::initializer_list<const char*> properties, TableRow* row);
 TableRow RowOf(nb::handle object, std::initializer_list<const char*> properties);
 
-// None where the text is empty.
+// None if the text is empty.
 std::optional<nb::str> TextOrNone(absl::string_view text);
 
 // --- Classes ---

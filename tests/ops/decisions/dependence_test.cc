@@ -5,143 +5,21 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "mlir/IR/MLIRContext.h"
-#include "tests/testing/entries.h"
+#include "tests/ops/decisions/dependence_pairs.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/text/parser.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing::internal {
 namespace {
-
-using Pair = std::pair<std::vector<int64_t>, std::vector<int64_t>>;
-using PairSet = std::set<Pair>;
-
-// All pairs of an element of the result and one of parameter 0 that it depends on, exactly, which are the same in
-// both directions; a map that is not exact is a failure.
-class DependenceTest : public ::testing::Test {
- protected:
-  PairSet DependsOn(const std::string& text, Dependence dependence, int64_t parameter = 0) {
-    const auto module = ParseAndVerifyModule(text);
-    EXPECT_TRUE(module.ok()) << module.status();
-    PairSet pairs;
-    if (!module.ok()) return pairs;
-    pairs = PairsOf(**module, dependence, parameter, Direction::kOutputToInput);
-    PairSet converse;
-    for (const auto& [from, to] :
-         PairsOf(**module, dependence, parameter, Direction::kInputToOutput)) {
-      converse.insert({to, from});
-    }
-    EXPECT_EQ(pairs, converse);
-    return pairs;
-  }
-
-  PairSet PairsOf(const HloModule& module, Dependence dependence, int64_t parameter,
-                  Direction direction) {
-    PairSet pairs;
-    FusionOptions options;
-    options.indexing.dependence = dependence;
-    HloIndexer indexer(&context_, options);
-    const auto entries = indexer.Index(*module.entry_computation(), direction);
-    EXPECT_TRUE(entries.ok()) << entries.status();
-    if (!entries.ok()) return pairs;
-    for (const IndexingEntry& entry : **entries) {
-      if (entry.operand != parameter) continue;
-      for (const OperandIndexing& indexing : entry.indexing) {
-        EXPECT_TRUE(indexing.IsExact()) << indexing.ToString();
-        EXPECT_EQ(indexing.map().num_runtimes(), 0) << indexing.ToString();
-        AddPairs(indexing.map(), &pairs);
-      }
-    }
-    return pairs;
-  }
-
-  // How exact the entry is for the only parameter that the result depends on.
-  Exactness ExactnessOf(const std::string& text) {
-    const auto module = ParseAndVerifyModule(text);
-    EXPECT_TRUE(module.ok()) << module.status();
-    if (!module.ok()) return Exactness::kUnknown;
-    FusionOptions options;
-    options.indexing.dependence = Dependence::kFiniteValues;
-    HloIndexer indexer(&context_, options);
-    const auto entries = indexer.Index(*(*module)->entry_computation(), Direction::kOutputToInput);
-    EXPECT_TRUE(entries.ok() && (*entries)->size() == 1);
-    return entries.ok() && (*entries)->size() == 1 ? (*entries)->front().indexing.label().exactness
-                                                   : Exactness::kUnknown;
-  }
-
-  static void AddPairs(const IndexingMap& map, PairSet* pairs) {
-    std::vector<int64_t> values(map.num_dims() + map.num_ranges());
-    const auto bounds = [&](size_t i) {
-      return i < static_cast<size_t>(map.num_dims()) ? map.dims()[i].bounds
-                                                     : map.ranges()[i - map.num_dims()].bounds;
-    };
-    std::function<void(size_t)> visit = [&](size_t i) {
-      if (i < values.size()) {
-        for (int64_t v = bounds(i).lower(); v <= bounds(i).upper(); ++v) {
-          values[i] = v;
-          visit(i + 1);
-        }
-        return;
-      }
-      const std::vector<int64_t> dims(values.begin(), values.begin() + map.num_dims());
-      const std::vector<int64_t> ranges(values.begin() + map.num_dims(), values.end());
-      const auto is_inside = map.Contains(dims, ranges);
-      ASSERT_TRUE(is_inside.ok());
-      if (!*is_inside) return;
-      const auto result = map.Evaluate(dims, ranges);
-      ASSERT_TRUE(result.ok());
-      pairs->insert({dims, {result->begin(), result->end()}});
-    };
-    visit(0);
-  }
-
-  // The pairs of indices in [0, rows) and [0, columns) for which `holds`.
-  static PairSet Where(int64_t rows, int64_t columns,
-                       const std::function<bool(int64_t, int64_t)>& holds) {
-    PairSet pairs;
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t k = 0; k < columns; ++k) {
-        if (holds(i, k)) pairs.insert({{i, k}, {i, k}});
-      }
-    }
-    return pairs;
-  }
-
-  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
-};
-
-// f32[4,6] `mask`, 0 or 1, where column <= row + 1.
-std::string Triangle(const std::string& type) {
-  return absl::StrCat(R"(
-  i = s32[4,6] iota(), iota_dimension=0
-  k = s32[4,6] iota(), iota_dimension=1
-  one = s32[] constant(1)
-  ones = s32[4,6] broadcast(one), dimensions={}
-  next = s32[4,6] add(i, ones)
-  chosen = pred[4,6] compare(k, next), direction=LE
-  mask = )",
-                      type, "[4,6] convert(chosen)\n");
-}
-bool IsInTriangle(int64_t i, int64_t k) { return k <= i + 1; }
-
-std::string Entry(const std::string& body) {
-  return absl::StrCat("ENTRY e {\n  x = f32[4,6] parameter(0)\n", body, "\n}\n");
-}
 
 TEST_F(DependenceTest, SelectDependsOnTheValueThatIsChosen) {
   const std::string text = Entry(Triangle("f32") + "  ROOT r = f32[4,6] select(chosen, x, mask)");
@@ -177,133 +55,6 @@ TEST_F(DependenceTest, WhatIsAddedToAnInfiniteNumberDoesNotMatter) {
   ROOT r = f32[4,6] add(bias, x))");
   EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues),
             Where(4, 6, [](int64_t, int64_t) { return true; }));
-}
-
-struct FloatFunction {
-  std::string text;  // of `c`, an f32[4,6]
-  double (*value)(double);
-};
-
-// Functions of what a constant has along columns; `two` is a constant of the module.
-std::vector<FloatFunction> FunctionsOfFactors() {
-  return {
-      {"sine(c)", [](double c) { return std::sin(c); }},
-      {"sinh(c)", [](double c) { return std::sinh(c); }},
-      {"tan(c)", [](double c) { return std::tan(c); }},
-      {"tanh(c)", [](double c) { return std::tanh(c); }},
-      {"erf(c)", [](double c) { return std::erf(c); }},
-      {"sqrt(c)", [](double c) { return std::sqrt(c); }},
-      {"cbrt(c)", [](double c) { return std::cbrt(c); }},
-      {"exponential-minus-one(c)", [](double c) { return std::expm1(c); }},
-      {"log-plus-one(c)", [](double c) { return std::log1p(c); }},
-      {"negate(c)", [](double c) { return -c; }},
-      {"abs(c)", [](double c) { return std::abs(c); }},
-      {"divide(c, two)", [](double c) { return c / 2; }},
-      {"cosine(c)", [](double c) { return std::cos(c); }},
-      {"cosh(c)", [](double c) { return std::cosh(c); }},
-      {"rsqrt(add(c, two))", [](double c) { return 1 / std::sqrt(c + 2); }},
-      {"exponential(c)", [](double c) { return std::exp(c); }},
-      {"power(two, c)", [](double c) { return std::pow(2, c); }},
-      {"divide(two, power(two, c))", [](double c) { return 2 / std::pow(2, c); }},
-  };
-}
-
-// Instructions for a function of functions, `name` the outermost.
-std::string WrittenOut(const std::string& name, const std::string& text) {
-  const size_t open = text.find('(');
-  if (open == std::string::npos) return "";
-  std::vector<std::string> operands;
-  std::string instructions;
-  int depth = 0;
-  std::string operand;
-  for (const char c : text.substr(open + 1)) {
-    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-    if (depth < 0 || (depth == 0 && c == ',')) {
-      if (absl::StrContains(operand, "(")) {
-        const std::string inner = absl::StrCat(name, "_", operands.size());
-        instructions += WrittenOut(inner, operand);
-        operand = inner;
-      }
-      operands.push_back(std::string(absl::StripAsciiWhitespace(operand)));
-      operand.clear();
-      if (depth < 0) break;
-    } else {
-      operand += c;
-    }
-  }
-  return absl::StrCat(instructions, "  ", name, " = f32[4,6] ", text.substr(0, open), "(",
-                      absl::StrJoin(operands, ", "), ")\n");
-}
-
-constexpr double kColumns[] = {0, 0.5, 3, 0, 1, 8.5};
-constexpr char kFactorConstants[] = R"(
-  column = f32[6] constant({0, 0.5, 3, 0, 1, 8.5})
-  c_of_column = f32[4,6] broadcast(column), dimensions={1}
-  row = f32[4] iota(), iota_dimension=0
-  c_of_row = f32[4,6] broadcast(row), dimensions={0}
-  scalar = f32[] constant(2)
-  two = f32[4,6] broadcast(scalar), dimensions={}
-)";
-
-// The factor of an element in row i and column k is f(columns[k]) * g(i), moved by a reverse along
-// columns.
-TEST_F(DependenceTest, OnlyZerosAmongTheFactorsDecide) {
-  for (const FloatFunction& f : FunctionsOfFactors()) {
-    for (const FloatFunction& g : FunctionsOfFactors()) {
-      const std::string text = Entry(absl::StrCat(
-          kFactorConstants,
-          WrittenOut("f", absl::StrReplaceAll(
-                              f.text, {{"(c", "(c_of_column"}, {", c)", ", c_of_column)"}})),
-          WrittenOut("g",
-                     absl::StrReplaceAll(g.text, {{"(c", "(c_of_row"}, {", c)", ", c_of_row)"}})),
-          R"(
-  product = f32[4,6] multiply(f, g)
-  moved = f32[4,6] reverse(product), dimensions={1}
-  tangent = f32[4,6] tanh(moved)
-  ROOT r = f32[4,6] multiply(tangent, x))"));
-      EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues),
-                Where(4, 6,
-                      [&](int64_t i, int64_t k) {
-                        return f.value(kColumns[5 - k]) != 0 &&
-                               g.value(static_cast<double>(i)) != 0;
-                      }))
-          << text;
-    }
-  }
-}
-
-TEST_F(DependenceTest, WhatIsMadeOfInfiniteConstantsIsNoFiniteFactor) {
-  for (const char* factor :
-       {"divide(c_of_row, large)", "rsqrt(large)", "power(two, minus)", "exponential(minus)"}) {
-    const std::string text = Entry(absl::StrCat(kFactorConstants, R"(
-  infinite = f32[] constant(inf)
-  large = f32[4,6] broadcast(infinite), dimensions={}
-  minus = f32[4,6] negate(large)
-)",
-                                                WrittenOut("factor", factor), R"(
-  ROOT r = f32[4,6] multiply(factor, x))"));
-    const auto module = ParseAndVerifyModule(text);
-    ASSERT_TRUE(module.ok()) << module.status();
-    FusionOptions options;
-    options.indexing.dependence = Dependence::kFiniteValues;
-    HloIndexer indexer(&context_, options);
-    const auto entries = indexer.Index(*(*module)->entry_computation(), Direction::kOutputToInput);
-    ASSERT_TRUE(entries.ok()) << entries.status();
-    // It may be left open, and is not said to matter.
-    for (const IndexingEntry& entry : **entries) {
-      EXPECT_FALSE(entry.indexing.label().IsExact()) << text;
-    }
-  }
-}
-
-TEST_F(DependenceTest, FactorsThatDataIsPartOfAreZeroWhereTheModuleSaysSo) {
-  const std::string text = Entry(absl::StrCat(Triangle("f32"), R"(
-  y = f32[4,6] parameter(1)
-  part = f32[4,6] multiply(mask, y)
-  angle = f32[4,6] sine(part)
-  quotient = f32[4,6] divide(angle, y)
-  ROOT r = f32[4,6] multiply(quotient, x))"));
-  EXPECT_EQ(DependsOn(text, Dependence::kFiniteValues), Where(4, 6, IsInTriangle));
 }
 
 TEST_F(DependenceTest, FactorsOfAnExponentialOfMinusInfinityDoNotMatter) {
@@ -824,13 +575,8 @@ ENTRY e {
 })";
   const auto module = ParseAndVerifyModule(text);
   ASSERT_TRUE(module.ok()) << module.status();
-  FusionOptions options;
-  options.indexing.dependence = Dependence::kFiniteValues;
-  HloIndexer indexer(&context_, options);
-  const auto entries = indexer.Index(*(*module)->entry_computation(), Direction::kOutputToInput);
-  ASSERT_TRUE(entries.ok()) << entries.status();
   PairSet seen;
-  for (const IndexingEntry& entry : **entries) {
+  for (const IndexingEntry& entry : EntriesOf(**module, Dependence::kFiniteValues)) {
     if (entry.operand != 0) continue;
     for (const OperandIndexing& indexing : entry.indexing) {
       IndexingMap map = indexing.map();

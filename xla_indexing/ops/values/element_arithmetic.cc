@@ -52,8 +52,7 @@ std::optional<std::vector<ElementEvaluator::OperandValues>> ElementEvaluator::Op
     if (!operand->shape().IsArray()) return std::nullopt;
     const ElementType type = operand->shape().element_type();
     if (!HoldsIntegers(type) && !HoldsFloats(type)) return std::nullopt;
-    Element source = element.Of(operand, 0, element.index);
-    if (operand->shape().IsScalar()) source.index.clear();
+    const Element source = element.OfOperand(static_cast<int64_t>(number));
     std::vector<OperandValues> extended;
     for (const OperandValues& before : all) {
       for (ValueCase& value_case : static_cast<int64_t>(number) == without
@@ -150,7 +149,7 @@ bool ElementEvaluator::IsFinite(const Element& element, const Constraints& when)
   });
 }
 
-// Of finite numbers, where what is not 0 is not rounded to 0:
+// For numbers that are finite, and not rounded to 0:
 //
 //   sine, sinh, tan, tanh, erf, sqrt, cbrt, exponential-minus-one, log-plus-one,
 //   negate, abs                    0 exactly where the operand is
@@ -164,8 +163,7 @@ std::optional<ValueCases> ElementEvaluator::FollowFactor(const Element& element,
     return std::nullopt;
   }
   const auto operand = [&](int64_t i, bool is_factor) {
-    Element source = element.Of(instruction.operand(i), 0, element.index);
-    if (instruction.operand(i)->shape().IsScalar()) source.index.clear();
+    Element source = element.OfOperand(i);
     source.is_factor = is_factor;
     return source;
   };

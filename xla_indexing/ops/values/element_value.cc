@@ -293,12 +293,9 @@ std::optional<ValueCases> ElementEvaluator::EvaluateWithout(const HloInstruction
                                                             int64_t operand,
                                                             llvm::ArrayRef<AffineExpr> element,
                                                             AffineExpr* without) {
-  const HloInstruction* left_out = instruction.operand(operand);
-  Element source = {left_out, 0, {element.begin(), element.end()}, {}, {}};
-  if (left_out->shape().IsScalar()) source.index.clear();
-  *without = Unknown(source, {}).front().value;
-  return FollowArithmetic({&instruction, 0, {element.begin(), element.end()}, {}, {}}, {},
-                          /*range=*/nullptr, operand);
+  const Element result = {&instruction, 0, {element.begin(), element.end()}, {}, {}};
+  *without = Unknown(result.OfOperand(operand), {}).front().value;
+  return FollowArithmetic(result, {}, /*range=*/nullptr, operand);
 }
 
 std::optional<ValueCases> ElementEvaluator::FollowConstant(const Element& element,
@@ -631,9 +628,7 @@ std::optional<ValueCases> ElementEvaluator::FollowDynamicSlice(const Element& el
 std::optional<ValueCases> ElementEvaluator::FollowSelect(const Element& element,
                                                          const Constraints& when, Interval* range) {
   const auto operand_element = [&](int64_t i) {
-    const HloInstruction* operand = element.instruction->operand(i);
-    Element source = element.Of(operand, 0, element.index);
-    if (operand->shape().IsScalar()) source.index.clear();
+    Element source = element.OfOperand(i);
     source.is_factor = element.is_factor && i > 0;
     return source;
   };

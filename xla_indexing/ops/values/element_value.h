@@ -221,6 +221,12 @@ class ElementEvaluator {
                llvm::ArrayRef<mlir::AffineExpr> at) const {
       return {other, of_leaf, {at.begin(), at.end()}, path, iterations};
     }
+    // What an elementwise operation combines for this element of it, of operand `i`; no factor.
+    Element OfOperand(int64_t i) const {
+      const HloInstruction* operand = instruction->operand(i);
+      return Of(operand, 0,
+                operand->shape().IsScalar() ? llvm::ArrayRef<mlir::AffineExpr>() : index);
+    }
   };
 
   // The first ones that were missed; null if there is none.
