@@ -277,14 +277,6 @@ TEST_F(PositionalAlgebraTest, IndicesOfSomeValuesAreNotTakenForAllOfThem) {
   for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(ValueOfNumber(algebra_, *element, {i}), i / 2 * 2 + 4);
 }
 
-TEST_F(PositionalAlgebraTest, AnOffsetAboveDigitsThatJoinIsOneOfWhatTheyJoinTo) {
-  const Number d = algebra_.AddVariable(12);
-  const auto cut = Reshape({d}, {4, 3});
-  const auto moved = algebra_.Affine(cut[0], 1, 2, 1, 7);
-  ASSERT_TRUE(moved.has_value());
-  EXPECT_EQ(Reshape({*moved, cut[1]}, {21})[0], algebra_.Affine(d, 1, 6, 1, 21));
-}
-
 TEST_F(PositionalAlgebraTest, ConstantResiduesAreThoseOfEveryValue) {
   const Number d = algebra_.AddVariable(9);
   const auto number = algebra_.Affine(d, 6, 2, 1, 60);

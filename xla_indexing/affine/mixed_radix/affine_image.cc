@@ -167,12 +167,14 @@ std::optional<Number> DigitOf(PositionalState& state, Image image, int64_t size)
   return LinearDigit(state, std::move(linear), lower_factor, size);
 }
 
-std::optional<Number> ComputeImage(PositionalState& state, const Number& number,
-                                   const AffineStep& step, int64_t size) {
+}  // namespace
+
+std::optional<Number> AffineImage(PositionalState& state, const Number& number, int64_t factor,
+                                  int64_t offset, int64_t divisor, int64_t size) {
   const Interval values = Interval::OfSize(size);
-  const Interval moved = state.sources.RangeOf(number).Mul(step.factor).Add(step.offset);
-  if (values.Intersect(moved.PreimageOfMul(step.divisor)).IsEmpty()) return std::nullopt;
-  Image image{number, step.factor, step.offset, step.divisor};
+  const Interval moved = state.sources.RangeOf(number).Mul(factor).Add(offset);
+  if (values.Intersect(moved.PreimageOfMul(divisor)).IsEmpty()) return std::nullopt;
+  Image image{number, factor, offset, divisor};
   if (!TakeAll(state, values, image)) return std::nullopt;
   if (image.inner.empty()) {
     if (image.c % image.m != 0 || image.c < 0 || image.c / image.m >= size) return std::nullopt;
@@ -197,37 +199,6 @@ std::optional<Number> ComputeImage(PositionalState& state, const Number& number,
   DivideByCommonFactor(image);
   std::optional<Number> result = DigitOf(state, std::move(image), size);
   if (result && flipped) Reverse(*result);
-  return result;
-}
-
-// What a step was made of that this one undoes.
-std::optional<Number> Undo(const PositionalState& state, const Number& number,
-                           const AffineStep& step, int64_t size) {
-  if (auto undone = state.steps.Undo(state.sources, number, step, size)) return undone;
-  const std::optional<int64_t> shifted =
-      NarrowToInt64(step.offset + Int128{step.factor} * (SizeOf(number) - 1));
-  if (!shifted || step.factor == kInt64Min) return std::nullopt;
-  Number reversed = number;
-  Reverse(reversed);
-  return state.steps.Undo(state.sources, reversed, {-step.factor, *shifted, step.divisor}, size);
-}
-
-}  // namespace
-
-std::optional<Number> AffineImage(PositionalState& state, const Number& number, int64_t factor,
-                                  int64_t offset, int64_t divisor, int64_t size) {
-  const AffineStep step{factor, offset, divisor};
-  if (std::optional<Number> undone = Undo(state, number, step, size)) return undone;
-  std::optional<Number> result = ComputeImage(state, number, step, size);
-  // Within joins numbers are moved that are no one's index. A step that only some values take part
-  // in says nothing of its result elsewhere, and other chains come to that result with other
-  // values.
-  const bool is_of_all =
-      divisor == 1 &&
-      state.sources.RangeOf(number).Mul(factor).Add(offset).IsSubsetOf(Interval::OfSize(size));
-  if (result && state.depth == 0 && is_of_all && SayAllOf(state, {*result}, {number})) {
-    state.steps.Add(step, number, *result);
-  }
   return result;
 }
 

@@ -5,7 +5,6 @@
 //   floor((g*k*N + c) / (g*f)) = floor((k*N + floor(c/g)) / f)     g > 1
 //   (g*k*N + c) mod (g*e) = c mod g + g*((k*N + floor(c/g)) mod e) g > 1
 //   floor(N / f) mod e, a digit of the number                      its extents allow for it
-//   D + b*N + c = (D + c mod b) + b*(N + floor(c/b))               D + c mod b does not carry
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -18,25 +17,6 @@
 
 namespace xla_indexing::internal {
 namespace {
-
-// Replaces a linear source of a linear source by one linear source of the inner one's number.
-bool Unwrap(PositionalState& state, NumberSource& linear) {
-  while (linear.number.size() == 1) {
-    const Digit& digit = linear.number.front();
-    if (digit.IsConstant() || digit.flipped || digit.lower_factor != 1) break;
-    const NumberSource& from = state.sources[digit.source];
-    if (from.kind != NumberSource::Kind::kLinear || from.greatest >= digit.extent) break;
-    const std::optional<int64_t> offset =
-        NarrowToInt64(linear.offset + Int128{linear.factor} * from.offset);
-    const std::optional<int64_t> factor = CheckedMul(linear.factor, from.factor);
-    if (!offset || !factor) return false;
-    linear.offset = *offset;
-    linear.factor = *factor;
-    linear.number = Number(from.number);
-  }
-  state.sources.ShrinkToFit(linear.number);
-  return true;
-}
 
 // The source less what the digit does not depend on: a multiple of its end.
 bool TakeMultiples(NumberSource& linear, int64_t end) {
@@ -65,41 +45,6 @@ bool EndsAt(const PositionalState& state, Number& number, int64_t end) {
   const int64_t size = SizeOf(number);
   // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all digits have values
   return size % end == 0 || state.sources.Resize(number, end);
-}
-
-// Whether D + b*N + c = (D + c mod b) + b*(N + floor(c/b)) has no carry, for the least digit D of the
-// number, and the digit is cut there.
-bool IsFreeOfCarry(const PositionalState& state, const NumberSource& linear, int64_t lower_factor,
-                   int64_t extent) {
-  if (linear.factor != 1 || linear.modulus != 1 || linear.number.size() < 2) return false;
-  const Digit least = linear.number.front();
-  const int64_t b = least.extent;
-  return state.sources.RangeOf(Number{least}).upper() < b - FloorMod(linear.offset, b) &&
-         (lower_factor % b == 0 || (lower_factor == 1 && extent % b == 0));
-}
-
-std::optional<Number> DigitWithoutCarry(PositionalState& state, const NumberSource& linear,
-                                        int64_t lower_factor, int64_t extent) {
-  const Digit least = linear.number.front();
-  const int64_t b = least.extent;
-  Number result;
-  if (lower_factor == 1) {
-    const std::optional<Number> low =
-        AffineImage(state, Number{least}, 1, FloorMod(linear.offset, b), 1, b);
-    if (!low || !Append(state, result, *low)) return std::nullopt;
-    extent /= b;
-  } else {
-    lower_factor /= b;
-  }
-  NumberSource above = linear;
-  above.number.erase(above.number.begin());
-  above.offset = FloorDiv(linear.offset, b);
-  above.least = FloorDiv(linear.least, b);
-  above.greatest = FloorDiv(linear.greatest, b);
-  if (!Unwrap(state, above)) return std::nullopt;
-  const std::optional<Number> high = LinearDigit(state, std::move(above), lower_factor, extent);
-  if (!high || !Append(state, result, *high)) return std::nullopt;
-  return result;
 }
 
 }  // namespace
@@ -137,9 +82,6 @@ std::optional<Number> LinearDigit(PositionalState& state, NumberSource linear, i
       if (!parts) return std::nullopt;
       return std::move(parts->high);
     }
-  }
-  if (IsFreeOfCarry(state, linear, lower_factor, extent)) {
-    return DigitWithoutCarry(state, linear, lower_factor, extent);
   }
   return Number{Digit{lower_factor, extent, state.sources.Intern(std::move(linear)), false}};
 }

@@ -110,4 +110,35 @@ std::optional<NumberParts> Cut(PositionalState& state, const Number& number, int
   return parts;
 }
 
+std::optional<Number> FusedDigit(PositionalState& state, const Number& fused, int64_t lower_factor,
+                                 int64_t extent) {
+  if (extent == 1) return Number();
+  if (!state.MayNest()) return std::nullopt;
+  const Nested nested(&state.depth);
+  const int64_t end = lower_factor * extent;
+  const int64_t above = CutPointAbove(fused, end);
+  Number least = fused;
+  if (above != SizeOf(fused)) {
+    std::optional<NumberParts> outer = CutAtPoint(state, fused, above);
+    if (!outer) return std::nullopt;
+    least = std::move(outer->low);
+  }
+  const int64_t below = CutPointBelow(least, lower_factor);
+  if (below > 1) {
+    std::optional<NumberParts> inner = CutAtPoint(state, least, below);
+    if (!inner) return std::nullopt;
+    least = std::move(inner->high);
+  }
+  lower_factor /= below;
+  if (lower_factor == 1 && extent == above / below) return least;
+  Digit digit{lower_factor, extent, 0, IsFlipped(least)};
+  if (digit.flipped) Reverse(least);
+  NumberSource source;
+  source.kind = NumberSource::Kind::kFused;
+  source.greatest = above / below - 1;
+  source.number = std::move(least);
+  digit.source = state.sources.Intern(std::move(source));
+  return Number{digit};
+}
+
 }  // namespace xla_indexing::internal

@@ -3,7 +3,6 @@
 //   digit(x, f, e) + e*digit(x, f*e, e') = digit(x, f, e*e')       x is a variable
 //   floor(Y/f) mod e + e*(floor(Z/f') mod e')                      Y and Z are pieces of one number
 //   D + e*c = D + offset                                           c is a constant
-//   D + e*(N + c) = (D + e*N) + e*c                                D and N join
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -36,6 +35,13 @@ bool AppendConstant(PositionalState& state, Number& number, const Digit& constan
   }
   number.pop_back();
   return AppendDigit(state, number, moved->front());
+}
+
+// The number that the digit's source is fused from, flipped as the digit is.
+Number FusedNumberOf(const PositionalState& state, const Digit& digit) {
+  Number fused = state.sources[digit.source].number;
+  if (digit.flipped) Reverse(fused);
+  return fused;
 }
 
 // The digits as one digit of the fused source that both are pieces of, where there is one; `shift` is
@@ -81,33 +87,8 @@ std::optional<Number> JoinedFused(PositionalState& state, const Digit& low, cons
   return joined;
 }
 
-// D + b*(N + c) = (D + b*N) + b*c, where D and N join.
-std::optional<Number> JoinBelowOffset(PositionalState& state, const Digit& low, const Digit& high) {
-  const NumberSource linear = state.sources[high.source];
-  if (low.IsConstant() || high.lower_factor != 1 || linear.factor != 1 ||
-      linear.greatest >= high.extent) {
-    return std::nullopt;
-  }
-  Number apart{low};
-  if (high.flipped) Reverse(apart);
-  const std::optional<int64_t> offset = CheckedMul(low.extent, linear.offset);
-  const std::optional<int64_t> size = CheckedMul(low.extent, high.extent);
-  if (!offset || !size || !CheckedMul(low.extent, SizeOf(linear.number))) return std::nullopt;
-  Number joined = apart;
-  if (!Append(state, joined, linear.number)) return std::nullopt;
-  apart.append(linear.number.begin(), linear.number.end());
-  if (joined == apart) return std::nullopt;
-  std::optional<Number> moved = AffineImage(state, joined, 1, *offset, 1, *size);
-  if (moved && high.flipped) Reverse(*moved);
-  return moved;
-}
-
 // The digits on top of the number that are those of the linear source below this one.
 bool JoinLinear(PositionalState& state, Number& number, const Digit& digit) {
-  if (const std::optional<Number> joined = JoinBelowOffset(state, number.back(), digit)) {
-    number.pop_back();
-    return Append(state, number, *joined);
-  }
   const NumberSource linear = state.sources[digit.source];
   const auto oriented = [&](int64_t lower_factor, int64_t extent) {
     std::optional<Number> result = LinearDigit(state, linear, lower_factor, extent);

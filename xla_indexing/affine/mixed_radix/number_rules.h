@@ -2,11 +2,9 @@
 // (affine/mixed_radix/positional.h). They call each other, so that they are declared together:
 //
 //   number_join.cc      digits and numbers on top of numbers
-//   number_cut.cc       numbers in two
-//   fused_digits.cc     digits of fused sources
+//   number_cut.cc       numbers in two; digits of fused sources
 //   linear_digits.cc    digits of linear sources
 //   affine_image.cc     numbers moved and scaled
-//   number_facts.cc     what is said of the values of numbers
 //
 // Each gives a form that does not depend on how a number came about. There is no result, or false,
 // where numbers do not fit int64, and past the bounds of depth and work.
@@ -19,7 +17,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "xla_indexing/affine/mixed_radix/known_steps.h"
 #include "xla_indexing/affine/mixed_radix/number.h"
 #include "xla_indexing/affine/mixed_radix/number_sources.h"
 
@@ -34,7 +31,6 @@ struct NumberParts {
 struct PositionalState {
   void Clear() {
     sources.Clear();
-    steps.Clear();
     cuts.clear();
     joins.clear();
     work = 0;
@@ -47,7 +43,6 @@ struct PositionalState {
   bool MayWork() { return ++work <= 100000; }
 
   NumberSources sources;
-  KnownSteps steps;
   // What digits of sources are, cut at a radix, and what two digits of fused sources are together.
   absl::flat_hash_map<std::pair<Digit, int64_t>, NumberParts> cuts;
   absl::flat_hash_map<std::pair<Digit, Digit>, std::optional<Number>> joins;
@@ -63,12 +58,9 @@ bool Append(PositionalState& state, Number& number, const Number& more);
 std::optional<NumberParts> Cut(PositionalState& state, const Number& number, int64_t r);
 std::optional<NumberParts> CutAtPoint(PositionalState& state, const Number& number, int64_t r);
 
-// floor(fused / lower_factor) mod extent, over the least number that it depends on and cut at the
-// cut points of that.
+// floor(fused / lower_factor) mod extent, over the least number that it depends on.
 std::optional<Number> FusedDigit(PositionalState& state, const Number& fused, int64_t lower_factor,
                                  int64_t extent);
-// The number that the digit's source is fused from, flipped as the digit is.
-Number FusedNumberOf(const PositionalState& state, const Digit& digit);
 
 // floor((k*N + c) / lower_factor) mod extent, with the least c that gives it.
 std::optional<Number> LinearDigit(PositionalState& state, NumberSource linear, int64_t lower_factor,
@@ -81,12 +73,6 @@ std::optional<Number> AffineImage(PositionalState& state, const Number& number, 
 // Takes the offsets of the number's linear digits out of it and gives them back. Its most
 // significant digit then has no more room than it needs.
 std::optional<int64_t> MoveOffsetsOut(PositionalState& state, Number& number);
-
-// Whether the linear sources of `made` say all that those of the numbers say that `made` was made of.
-// Both are equal wherever that is true. So any chain that reaches `made` may take the other numbers
-// for it. Where they say more, only the chain that has made it may: that its values leave a digit
-// constant, or that a divisor leaves no rest, is not seen in `made`.
-bool SayAllOf(PositionalState& state, llvm::ArrayRef<Number> made, llvm::ArrayRef<Number> of);
 
 }  // namespace xla_indexing::internal
 

@@ -81,25 +81,16 @@ std::optional<Number> Linearize(PositionalState& state, llvm::ArrayRef<Number> i
 
 std::optional<llvm::SmallVector<Number, 4>> PositionalAlgebra::Reshape(
     llvm::ArrayRef<Number> indices, llvm::ArrayRef<int64_t> to) {
-  KnownSteps& steps = state_->steps;
-  KnownPosition* position = steps.FindPosition(indices);
-  if (position == nullptr) {
-    const std::optional<Number> linearized = Linearize(*state_, indices);
-    if (!linearized) return std::nullopt;
-    position = steps.PositionOf(*linearized);
-    if (SayAllOf(*state_, {*linearized}, indices)) steps.Add(indices, position);
-  }
-  if (const KnownPosition::Indices* known = position->FindIndices(to)) return *known;
+  std::optional<Number> rest = Linearize(*state_, indices);
+  if (!rest) return std::nullopt;
   llvm::SmallVector<Number, 4> result(to.size());
-  Number rest = position->position;
   for (size_t i = to.size(); i-- > 1;) {
-    std::optional<NumberParts> parts = Cut(*state_, rest, to[i]);
+    std::optional<NumberParts> parts = Cut(*state_, *rest, to[i]);
     if (!parts) return std::nullopt;
     result[i] = std::move(parts->low);
-    rest = std::move(parts->high);
+    *rest = std::move(parts->high);
   }
-  if (!to.empty()) result[0] = std::move(rest);
-  if (SayAllOf(*state_, result, {position->position})) steps.Add(result, position);
+  if (!to.empty()) result[0] = *std::move(rest);
   return result;
 }
 
