@@ -3,29 +3,30 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Regex.h"
+#include "absl/types/span.h"
+#include "xla_indexing/hlo/model/instruction.h"
+#include "xla_indexing/hlo/types/shape.h"
 
 namespace xla_indexing::internal {
 namespace {
 
-// `{1, 0}` in a shape, if there is one; nullopt where a number is too large.
-std::optional<StatedIndex> IndexIn(llvm::StringRef text, const Shape* shape) {
-  StatedIndex index{text.str(), shape};
-  const absl::string_view inside(text.data() + 1, text.size() - 2);
-  if (absl::StripAsciiWhitespace(inside).empty()) return index;
-  for (const absl::string_view number : absl::StrSplit(inside, ',')) {
+// `{1, 0}` in a shape, if there is one; nullopt if the text is none, or a number in it is too large.
+std::optional<StatedIndex> IndexIn(absl::string_view text, const Shape* shape) {
+  StatedIndex index{std::string(text), shape};
+  if (!absl::ConsumePrefix(&text, "{") || !absl::ConsumeSuffix(&text, "}")) return std::nullopt;
+  if (absl::StripAsciiWhitespace(text).empty()) return index;
+  for (const absl::string_view number : absl::StrSplit(text, ',')) {
     size_t i = 0;
-    if (!absl::SimpleAtoi(absl::StripAsciiWhitespace(number), &i)) return std::nullopt;
+    if (!absl::SimpleAtoi(number, &i)) return std::nullopt;
     if (index.shape == nullptr) continue;
     if (!index.shape->IsTuple() || i >= index.shape->tuple_elements().size()) {
       index.shape = nullptr;
@@ -37,37 +38,57 @@ std::optional<StatedIndex> IndexIn(llvm::StringRef text, const Shape* shape) {
   return index;
 }
 
+// The text before the first `mark`, without spaces around it, which is taken off `text` with the mark;
+// nullopt if there is none.
+std::optional<absl::string_view> TakeUntil(char mark, absl::string_view* text) {
+  const size_t end = text->find(mark);
+  if (end == absl::string_view::npos) return std::nullopt;
+  const absl::string_view before = text->substr(0, end);
+  text->remove_prefix(end + 1);
+  return absl::StripAsciiWhitespace(before);
+}
+
+// `{1}: (0, {}, may-alias)`, or `(0, {})` where there is no output, taken off the text.
+std::optional<StatedAlias> TakeAlias(absl::string_view* text, const Shape* output,
+                                     absl::Span<const HloInstruction* const> operands) {
+  StatedAlias alias;
+  std::optional<absl::string_view> before = TakeUntil('(', text);
+  if (!before) return std::nullopt;
+  if (output != nullptr) {
+    if (!absl::ConsumeSuffix(&*before, ":")) return std::nullopt;
+    std::optional<StatedIndex> index = IndexIn(absl::StripAsciiWhitespace(*before), output);
+    if (!index) return std::nullopt;
+    alias.output = *std::move(index);
+  } else if (!before->empty()) {
+    return std::nullopt;
+  }
+  std::optional<absl::string_view> inside = TakeUntil(')', text);
+  const std::optional<absl::string_view> number = inside ? TakeUntil(',', &*inside) : std::nullopt;
+  uint32_t operand = 0;
+  if (!number || !absl::SimpleAtoi(*number, &operand)) return std::nullopt;
+  alias.operand = operand;
+  // What follows the index, may-alias or must-alias, says nothing of where it is.
+  std::optional<StatedIndex> index =
+      IndexIn(absl::StripAsciiWhitespace(inside->substr(0, inside->find('}') + 1)),
+              operand < operands.size() ? &operands[operand]->shape() : nullptr);
+  if (!index) return std::nullopt;
+  alias.operand_index = *std::move(index);
+  return alias;
+}
+
 }  // namespace
 
 std::optional<std::vector<StatedAlias>> ParseAliases(
     absl::string_view text, const Shape* output, absl::Span<const HloInstruction* const> operands) {
-  // `{1}: (0, {}, may-alias)`, or `(0, {})`.
-  constexpr const char* kSpace = "[[:space:]]*";
-  constexpr const char* kIndex = R"((\{[0-9,[:space:]]*\}))";
-  const llvm::Regex item(absl::StrCat("^", kSpace, "(", kIndex, kSpace, ":", kSpace, ")?\\(",
-                                      kSpace, "([0-9]+)", kSpace, ",", kSpace, kIndex, "[^)]*\\)",
-                                      kSpace));
   text = absl::StripAsciiWhitespace(text);
   if (!absl::ConsumePrefix(&text, "{") || !absl::ConsumeSuffix(&text, "}")) return std::nullopt;
   std::vector<StatedAlias> aliases;
-  text = absl::StripAsciiWhitespace(text);
-  while (!text.empty()) {
+  for (text = absl::StripAsciiWhitespace(text); !text.empty();
+       text = absl::StripLeadingAsciiWhitespace(text)) {
     if (!aliases.empty() && !absl::ConsumePrefix(&text, ",")) return std::nullopt;
-    llvm::SmallVector<llvm::StringRef, 5> found;
-    if (!item.match(llvm::StringRef(text.data(), text.size()), &found)) return std::nullopt;
-    StatedAlias& alias = aliases.emplace_back();
-    if (found[1].empty() != (output == nullptr)) return std::nullopt;
-    if (!absl::SimpleAtoi(absl::string_view(found[3].data(), found[3].size()), &alias.operand)) {
-      return std::nullopt;
-    }
-    const bool is_there = alias.operand < static_cast<int64_t>(operands.size());
-    const auto operand_index =
-        IndexIn(found[4], is_there ? &operands[alias.operand]->shape() : nullptr);
-    const auto output_index = output == nullptr ? StatedIndex() : IndexIn(found[2], output);
-    if (!operand_index || !output_index) return std::nullopt;
-    alias.operand_index = *operand_index;
-    alias.output = *output_index;
-    text.remove_prefix(found[0].size());
+    std::optional<StatedAlias> alias = TakeAlias(&text, output, operands);
+    if (!alias) return std::nullopt;
+    aliases.push_back(*std::move(alias));
   }
   return aliases;
 }
