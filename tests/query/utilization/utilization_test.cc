@@ -84,7 +84,7 @@ TEST_F(UtilizationTest, BuffersHaveThePaddingOfTheirLayout) {
 // What names memory that is there moves none of it; one fusion writes what its root is.
 // Steps that are one-to-one are so together.
 TEST_F(UtilizationTest, ChainsReadEachElementOnce) {
-  constexpr size_t kSteps = 6;
+  constexpr size_t kSteps = 5;
   const std::vector<std::string> shapes = {"f32[8,128,12,64]", "f32[16,48,1024]", "f32[6,2048,64]",
                                            "f32[96,4,2048]", "f32[1024,768]"};
   std::string chain = "x0 = f32[8,128,12,64] parameter(0)";
