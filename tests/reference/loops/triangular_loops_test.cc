@@ -28,6 +28,14 @@ std::string Lines(const std::string& name, const std::string& kind, int64_t rows
   const std::string constant = absl::StrCat(name, "_c = s32[] constant(");
   if (kind == "t+1") return absl::StrCat(constant, "1)\n ", value, "add(t, ", name, "_c)\n");
   if (kind == "t-2") return absl::StrCat(constant, "-2)\n ", value, "add(t, ", name, "_c)\n");
+  if (kind == "max(t-2,0)") {
+    return absl::StrCat(Lines(name + "_of", "t-2", rows), " ", Lines(name + "_at_least", "0", rows),
+                        " ", value, "maximum(", name, "_of, ", name, "_at_least)\n");
+  }
+  if (kind == "min(t+1,3)") {
+    return absl::StrCat(Lines(name + "_of", "t+1", rows), " ", name, "_most = s32[] constant(3)\n ",
+                        value, "minimum(", name, "_of, ", name, "_most)\n");
+  }
   if (kind == "n-t") {
     return absl::StrCat(constant, rows, ")\n ", value, "subtract(", name, "_c, t)\n");
   }
@@ -95,8 +103,8 @@ bool IsExact(const std::string& text) {
 TEST(TriangularLoopsTest, AgreeWithTheReferenceAndAreExact) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   CasesInTurn cases;
-  for (const char* const bound : {"t", "t+1", "n-t", "2*t+1", "t-2"}) {
-    for (const char* const first : {"0", "t"}) {
+  for (const char* const bound : {"t", "t+1", "n-t", "2*t+1", "t-2", "min(t+1,3)"}) {
+    for (const char* const first : {"0", "t", "max(t-2,0)"}) {
       for (const int64_t step : {1, 2}) {
         for (const char* const direction : {"LT", "LE"}) {
           for (const int64_t rows : {1, 5, 7}) {
@@ -136,10 +144,11 @@ TEST(TriangularLoopsTest, CountedDownAgreeWithTheReferenceAndAreExact) {
 // Anything at all, exact or not, also with steps around of two.
 TEST(TriangularLoopsTest, RandomOnesAgreeWithTheReference) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  const std::vector<std::string> exprs = {"0", "t", "t+1", "n-t", "2*t+1", "t-2"};
+  const std::vector<std::string> exprs = {"0",     "t",   "t+1",        "n-t",
+                                          "2*t+1", "t-2", "max(t-2,0)", "min(t+1,3)"};
   for (int seed = 0; seed < LongCases(400); ++seed) {
     Random random(seed);
-    const auto some = [&] { return exprs[random.Between(0, 5)]; };
+    const auto some = [&] { return exprs[random.Between(0, 7)]; };
     Triangle triangle;
     triangle.rows = random.Between(0, 8);
     triangle.outer_step = random.Between(1, 3);

@@ -52,8 +52,8 @@ class PartialValues final : public KnownArrays {
                                        const Domain& domain) const override {
     return origins().environment().Iterations(loop, domain);
   }
-  AffineExpr InIteration(const CalledLoop& loop, const Domain& domain, int64_t leaf,
-                         AffineExpr k) const override {
+  std::optional<ValueCases> InIteration(const CalledLoop& loop, const Domain& domain, int64_t leaf,
+                                        AffineExpr k) const override {
     return origins().environment().InIteration(loop, domain, leaf, k);
   }
   PassedScalar Passed(const HloInstruction& parameter, int64_t leaf) const override {

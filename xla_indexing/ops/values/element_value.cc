@@ -124,17 +124,18 @@ ElementEvaluator::ElementEvaluator(Domain domain, mlir::MLIRContext* context,
 }
 
 ValueCases ElementEvaluator::Evaluate(const HloInstruction* instruction, int64_t leaf,
-                                      llvm::ArrayRef<AffineExpr> element, CallPath path) {
+                                      llvm::ArrayRef<AffineExpr> element, CallPath path,
+                                      const Constraints& when) {
   RuntimeVarIndexing binding;
   binding.instruction = instruction;
   binding.leaf = leaf;
   binding.element.assign(element.begin(), element.end());
   binding.call_path.assign(path.begin(), path.end());
   const Element asked = ElementOf(binding);
-  ValueCases cases = EvaluateWhere(asked, {});
+  ValueCases cases = EvaluateWhere(asked, when);
   const auto is_unknown = [&](const ValueCase& each) { return HasUnknown(each.value); };
   if (!KeepsPartialValues() && llvm::any_of(cases, is_unknown)) {
-    if (auto listed = FollowArray(asked, {})) return *std::move(listed);
+    if (auto listed = FollowArray(asked, when)) return *std::move(listed);
   }
   return cases;
 }
@@ -425,10 +426,11 @@ std::optional<ValueCases> ElementEvaluator::FollowParameter(const Element& eleme
     const AffineExpr number = passed.iterations.pop_back_val();
     passed.instruction = caller.operand(0);
     if (!IsPassedThrough(caller, element.leaf)) {
-      const AffineExpr value = environment_.InIteration({caller, passed.path, passed.iterations},
-                                                        variables_.domain(), element.leaf, number);
-      if (!value) return std::nullopt;
-      return ValueCases{{when, value}};
+      std::optional<ValueCases> cases = environment_.InIteration(
+          {caller, passed.path, passed.iterations}, variables_.domain(), element.leaf, number);
+      if (!cases) return std::nullopt;
+      for (ValueCase& each : *cases) each.when.insert(each.when.begin(), when.begin(), when.end());
+      return cases;
     }
   } else if (caller.inlined_computation() == element.instruction->parent()) {
     passed.instruction = caller.operand(element.instruction->parameter_number());

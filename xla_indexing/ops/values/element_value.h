@@ -105,11 +105,11 @@ class ValueEnvironment {
                                                const Domain& /*domain*/) const {
     return std::nullopt;
   }
-  // The value of a leaf of its state, a scalar, at the beginning of iteration k, likewise; null if that is
-  // not known.
-  virtual mlir::AffineExpr InIteration(const CalledLoop& /*loop*/, const Domain& /*domain*/,
-                                       int64_t /*leaf*/, mlir::AffineExpr /*k*/) const {
-    return {};
+  // The value of a leaf of its state, a scalar, at the beginning of iteration k, likewise.
+  virtual std::optional<ValueCases> InIteration(const CalledLoop& /*loop*/,
+                                                const Domain& /*domain*/, int64_t /*leaf*/,
+                                                mlir::AffineExpr /*k*/) const {
+    return std::nullopt;
   }
 
  private:
@@ -138,9 +138,10 @@ class ElementEvaluator {
 
   // The value of an element of a leaf of integers or predicates of an instruction that is reached
   // by these calls. Numbers of iterations come first, as in RuntimeVarIndexing, but for that of the
-  // environment's loop.
+  // environment's loop. It is asked for where `when` holds, which is then a part of each case.
   ValueCases Evaluate(const HloInstruction* instruction, int64_t leaf,
-                      llvm::ArrayRef<mlir::AffineExpr> element, CallPath path = {});
+                      llvm::ArrayRef<mlir::AffineExpr> element, CallPath path = {},
+                      const Constraints& when = {});
 
   // The value of an element of an elementwise operation where one operand is not known, with the symbol
   // that stands for that one. Nullopt if it cannot be followed.

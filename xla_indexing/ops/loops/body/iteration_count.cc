@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Casting.h"
@@ -15,6 +17,7 @@
 #include "xla_indexing/base/numbers/interval.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/types/element_type.h"
+#include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/ops/values/loop_counter.h"
 
@@ -23,16 +26,21 @@ namespace {
 
 using ::mlir::AffineExpr;
 
+// Where a loop begins with these values, each an expression; other leaves are not known.
+struct Beginning {
+  Constraints when;
+  std::map<int64_t, AffineExpr> values;
+};
+
 // The leaves of a loop's state, in which iteration k is the dimension after those of the domain: what is
 // known of values in the loop's condition.
 class CountedLeaves : public ValueEnvironment {
  public:
   CountedLeaves(const CalledLoop& loop, const CountedLoop& counted, const Domain& domain,
-                const ValueEnvironment& around, mlir::MLIRContext* context)
-      : called_(loop),
-        loop_(loop.loop),
+                Beginning beginning, mlir::MLIRContext* context)
+      : loop_(loop.loop),
         domain_(domain),
-        around_(around),
+        beginning_(std::move(beginning)),
         counted_(counted),
         context_(context) {}
 
@@ -47,10 +55,11 @@ class CountedLeaves : public ValueEnvironment {
     if (counted_.counter.counts.has_upper()) {
       most = std::min(most, Int128{counted_.counter.counts.upper()});
     }
+    const ValueVariables variables(domain_, context_);
     const auto limit = [&](int64_t leaf, int64_t step) {
-      const AffineExpr start = StartOf(leaf);
-      if (!start || step == 0) return;
-      const Interval first = ValueVariables(domain_, context_).RangeOf(start, {});
+      const auto found = beginning_.values.find(leaf);
+      if (found == beginning_.values.end() || step == 0) return;
+      const Interval first = variables.RangeOf(found->second, beginning_.when);
       const Interval values = ValuesOfElementType(loop_.shape().Leaf(leaf).element_type())
                                   .Intersect(Interval::Closed(kInt64Min, kInt64Max));
       if (first.IsEmpty() || !first.IsFinite()) {
@@ -69,7 +78,9 @@ class CountedLeaves : public ValueEnvironment {
   // The value of a leaf in iteration k; null if it is not known.
   AffineExpr ValueOf(int64_t leaf, AffineExpr k) const {
     const std::optional<int64_t> step = StepOf(leaf);
-    return step ? Add(StartOf(leaf), Scale(k, *step)) : AffineExpr();
+    const auto found = beginning_.values.find(leaf);
+    if (!step || found == beginning_.values.end()) return {};
+    return Add(found->second, Scale(k, *step));
   }
 
   const HloInstruction* loop() const override { return &loop_; }
@@ -81,8 +92,8 @@ class CountedLeaves : public ValueEnvironment {
     Domain domain = domain_;
     domain.dims.push_back({numbers, {}});
     ElementEvaluator evaluator(std::move(domain), context_, *this);
-    ValueCases cases = MergeCases(
-        evaluator.Evaluate(loop_.while_condition()->root_instruction(), 0, {}, {&loop_}));
+    ValueCases cases = MergeCases(evaluator.Evaluate(loop_.while_condition()->root_instruction(), 0,
+                                                     {}, {&loop_}, beginning_.when));
     const auto is_unknown = [&](const ValueCase& each) {
       return !each.value || evaluator.HasUnknown(each.value) ||
              llvm::any_of(each.when, [&](const Constraint& constraint) {
@@ -91,6 +102,8 @@ class CountedLeaves : public ValueEnvironment {
     };
     return llvm::any_of(cases, is_unknown) ? ValueCases() : cases;
   }
+
+  std::optional<ValueCases> Iterations() const;
 
  private:
   std::optional<int64_t> StepOf(int64_t leaf) const {
@@ -103,34 +116,65 @@ class CountedLeaves : public ValueEnvironment {
     return found == counter.steps.end() ? std::nullopt : std::optional(found->second);
   }
 
-  // What a leaf is when the loop begins; null if that is not one expression.
-  AffineExpr StartOf(int64_t leaf) const {
-    const auto [it, is_new] = starts_.try_emplace(leaf);
-    if (!is_new) return it->second;
-    const Shape& array = loop_.shape().Leaf(leaf);
-    if (!array.IsScalar() || !IsIntegral(array.element_type())) return {};
-    if (const auto found = counted_.counter.leaves.find(leaf);
-        found != counted_.counter.leaves.end()) {
-      return it->second = Constant(found->second.start, context_);
-    }
-    ElementEvaluator evaluator(domain_, context_, around_);
-    const ValueCases cases =
-        evaluator.Evaluate(loop_.operand(0), leaf, called_.iterations, called_.path);
-    if (cases.size() == 1 && cases[0].when.empty() && cases[0].value &&
-        !evaluator.HasUnknown(cases[0].value)) {
-      it->second = cases[0].value;
-    }
-    return it->second;
-  }
-
-  const CalledLoop called_;
   const HloInstruction& loop_;
   const Domain& domain_;
-  const ValueEnvironment& around_;
+  const Beginning beginning_;
   const CountedLoop& counted_;
   mlir::MLIRContext* context_;
-  mutable std::map<int64_t, AffineExpr> starts_;
 };
+
+// The leaves that iterations add to or that the condition reads.
+std::set<int64_t> LeavesThatCount(const HloInstruction& loop, const LoopCounter& counter) {
+  std::set<int64_t> leaves;
+  for (const auto& [leaf, counting] : counter.leaves) leaves.insert(leaf);
+  for (const auto& [leaf, step] : counter.steps) leaves.insert(leaf);
+  for (const HloInstruction* user : loop.while_condition()->parameter(0)->users()) {
+    if (user->opcode() != HloOpcode::kGetTupleElement) continue;
+    leaves.insert(loop.shape().FirstLeafOfElement(user->tuple_index()));
+  }
+  return leaves;
+}
+
+// What these leaves are when the loop begins, in cases that together are everywhere.
+std::vector<Beginning> BeginningsOf(const CalledLoop& loop, const CountedLoop& counted,
+                                    const Domain& domain, const ValueEnvironment& around,
+                                    mlir::MLIRContext* context) {
+  std::vector<Beginning> beginnings(1);
+  ElementEvaluator evaluator(domain, context, around);
+  const auto is_unknown = [&](const ValueCase& each) {
+    return !each.value || evaluator.HasUnknown(each.value) ||
+           llvm::any_of(each.when, [&](const Constraint& constraint) {
+             return evaluator.HasUnknown(constraint.expr);
+           });
+  };
+  for (const int64_t leaf : LeavesThatCount(loop.loop, counted.counter)) {
+    const Shape& array = loop.loop.shape().Leaf(leaf);
+    if (!array.IsScalar() || !IsIntegral(array.element_type())) continue;
+    if (const auto found = counted.counter.leaves.find(leaf);
+        found != counted.counter.leaves.end()) {
+      for (Beginning& beginning : beginnings) {
+        beginning.values[leaf] = Constant(found->second.start, context);
+      }
+      continue;
+    }
+    std::vector<Beginning> divided;
+    for (const Beginning& beginning : beginnings) {
+      const ValueCases cases = evaluator.Evaluate(loop.loop.operand(0), leaf, loop.iterations,
+                                                  loop.path, beginning.when);
+      if (cases.empty() || llvm::any_of(cases, is_unknown)) {
+        divided.push_back(beginning);
+        continue;
+      }
+      for (const ValueCase& each : cases) {
+        Beginning& part = divided.emplace_back(beginning);
+        part.when = each.when;
+        part.values[leaf] = each.value;
+      }
+    }
+    if (divided.size() <= kMaxValueCases) beginnings = std::move(divided);
+  }
+  return beginnings;
+}
 
 // c*k >= need, c > 0.
 struct Enough {
@@ -159,32 +203,29 @@ std::optional<Enough> EnoughFor(const Constraint& constraint, AffineExpr k) {
   return need ? std::optional(Enough{need, c}) : std::nullopt;
 }
 
-}  // namespace
-
-std::optional<ValueCases> IterationsOf(const CalledLoop& loop, const CountedLoop& counted,
-                                       const Domain& domain, const ValueEnvironment& around,
-                                       mlir::MLIRContext* context) {
-  CountedLeaves leaves(loop, counted, domain, around, context);
-  const std::optional<int64_t> most = leaves.MostIterations();
+std::optional<ValueCases> CountedLeaves::Iterations() const {
+  const std::optional<int64_t> most = MostIterations();
   if (!most) return std::nullopt;
-  ValueCases condition = leaves.Condition(Interval::Closed(0, *most));
-  if (condition.size() == 1 && condition[0].value == Constant(0, context)) return condition;
+  ValueCases condition = Condition(Interval::Closed(0, *most));
+  if (condition.size() == 1 && condition[0].value == Constant(0, context_)) return condition;
   // One case in which it holds, and one in which it does not, for all points.
   if (condition.size() != 2) return std::nullopt;
-  const bool ends_first = condition[0].value == Constant(0, context);
+  const bool ends_first = condition[0].value == Constant(0, context_);
   const ValueCase& end = condition[ends_first ? 0 : 1];
   const ValueCase& more = condition[ends_first ? 1 : 0];
-  if (end.value != Constant(0, context) || more.value != Constant(1, context) ||
-      end.when.size() != 1 || more.when.size() != 1 || end.when[0].expr != more.when[0].expr) {
+  const size_t own = beginning_.when.size();
+  if (end.value != Constant(0, context_) || more.value != Constant(1, context_) ||
+      end.when.size() != own + 1 || more.when.size() != own + 1 ||
+      end.when[own].expr != more.when[own].expr) {
     return std::nullopt;
   }
-  const std::optional<Enough> enough = EnoughFor(end.when[0], leaves.IterationNumber());
+  const std::optional<Enough> enough = EnoughFor(end.when[own], IterationNumber());
   if (!enough) return std::nullopt;
-  const ValueVariables variables(domain, context);
+  const ValueVariables variables(domain_, context_);
   const AffineExpr count = CeilDiv(enough->need, enough->c);
   if (!count) return std::nullopt;
-  std::optional<ValueCases> cases =
-      variables.Split(enough->need, 0, Constant(0, context), variables.Simplified(count), {});
+  std::optional<ValueCases> cases = variables.Split(enough->need, 0, Constant(0, context_),
+                                                    variables.Simplified(count), beginning_.when);
   // What is known of the leaves holds up to this number.
   const Interval known = Interval::Closed(0, *most);
   if (!cases || !llvm::all_of(*cases, [&](const ValueCase& each) {
@@ -195,12 +236,34 @@ std::optional<ValueCases> IterationsOf(const CalledLoop& loop, const CountedLoop
   return cases;
 }
 
-AffineExpr ValueInIteration(const CalledLoop& loop, const CountedLoop& counted,
-                            const Domain& domain, const ValueEnvironment& around, int64_t leaf,
-                            AffineExpr k) {
+}  // namespace
+
+std::optional<ValueCases> IterationsOf(const CalledLoop& loop, const CountedLoop& counted,
+                                       const Domain& domain, const ValueEnvironment& around,
+                                       mlir::MLIRContext* context) {
+  ValueCases all;
+  for (Beginning& beginning : BeginningsOf(loop, counted, domain, around, context)) {
+    const CountedLeaves leaves(loop, counted, domain, std::move(beginning), context);
+    std::optional<ValueCases> cases = leaves.Iterations();
+    if (!cases) return std::nullopt;
+    llvm::append_range(all, *cases);
+  }
+  return all;
+}
+
+std::optional<ValueCases> ValueInIteration(const CalledLoop& loop, const CountedLoop& counted,
+                                           const Domain& domain, const ValueEnvironment& around,
+                                           int64_t leaf, AffineExpr k) {
   // Then nothing leaves its type.
-  if (!IterationsOf(loop, counted, domain, around, k.getContext())) return {};
-  return CountedLeaves(loop, counted, domain, around, k.getContext()).ValueOf(leaf, k);
+  if (!IterationsOf(loop, counted, domain, around, k.getContext())) return std::nullopt;
+  ValueCases cases;
+  for (const Beginning& beginning : BeginningsOf(loop, counted, domain, around, k.getContext())) {
+    const CountedLeaves leaves(loop, counted, domain, beginning, k.getContext());
+    const AffineExpr value = leaves.ValueOf(leaf, k);
+    if (!value) return std::nullopt;
+    cases.push_back({beginning.when, value});
+  }
+  return cases;
 }
 
 }  // namespace xla_indexing::internal

@@ -8,8 +8,10 @@
 //   e + c*k >= b,  c > 0,  without k in e,
 //
 // and holds elsewhere, the loop ends after the least such k >= 0, which is max(0, ceil((b - e) / c)).
+// Where s, or what j is compared with, is one of several expressions, that holds in each case.
 //
-// Example: for t in 0..7: for j in 0..t: the inner loop has t + 1 iterations.
+// Examples: for t in 0..7: for j in 0..t: the inner loop has t + 1 iterations. For j in max(t - 3, 0)..t it
+// has 4 where t >= 3, and t + 1 elsewhere.
 #ifndef XLA_INDEXING_OPS_LOOPS_BODY_ITERATION_COUNT_H_
 #define XLA_INDEXING_OPS_LOOPS_BODY_ITERATION_COUNT_H_
 
@@ -34,11 +36,11 @@ std::optional<ValueCases> IterationsOf(const CalledLoop& loop, const CountedLoop
                                        const Domain& domain, const ValueEnvironment& around,
                                        mlir::MLIRContext* context);
 
-// The value of a leaf of its state at the beginning of iteration k, an expression over the same variables;
-// null if that is not known, or not how often the loop runs.
-mlir::AffineExpr ValueInIteration(const CalledLoop& loop, const CountedLoop& counted,
-                                  const Domain& domain, const ValueEnvironment& around,
-                                  int64_t leaf, mlir::AffineExpr k);
+// The value of a leaf of its state at the beginning of iteration k, over the same variables; nullopt if
+// that is not known, or not how often the loop runs.
+std::optional<ValueCases> ValueInIteration(const CalledLoop& loop, const CountedLoop& counted,
+                                           const Domain& domain, const ValueEnvironment& around,
+                                           int64_t leaf, mlir::AffineExpr k);
 
 // What is known of loops, wherever they are called.
 class KnownLoops : public ValueEnvironment {
@@ -52,8 +54,8 @@ class KnownLoops : public ValueEnvironment {
                                        const Domain& domain) const override {
     return IterationsOf(loop, computations_.CountedOf(loop.loop), domain, *this, context_);
   }
-  mlir::AffineExpr InIteration(const CalledLoop& loop, const Domain& domain, int64_t leaf,
-                               mlir::AffineExpr k) const override {
+  std::optional<ValueCases> InIteration(const CalledLoop& loop, const Domain& domain, int64_t leaf,
+                                        mlir::AffineExpr k) const override {
     return ValueInIteration(loop, computations_.CountedOf(loop.loop), domain, *this, leaf, k);
   }
 
