@@ -247,27 +247,5 @@ TEST(TileConditionTest, SizesMayBeThoseOfOtherDimensions) {
   EXPECT_FALSE(condition.Substitute({T(4) * 2}).has_value());
 }
 
-TEST(TileConditionTest, SetsAreOfSizesAsSymbols) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  const TileCondition condition = OneClause(
-      {{{T(0), TileRelation::kEqual, 1}}, {{T(1), TileRelation::kMoreThan, 3}}}, {{1}, {{2}}});
-  const auto sets = condition.ToIntegerSets(&context, 2);
-  ASSERT_TRUE(sets.has_value());
-  ASSERT_EQ(sets->size(), 3u);
-  const mlir::AffineExpr t0 = mlir::getAffineSymbolExpr(0, &context);
-  const mlir::AffineExpr t1 = mlir::getAffineSymbolExpr(1, &context);
-  EXPECT_EQ((*sets)[0], mlir::IntegerSet::get(0, 2, {t0 - 1}, {true}));
-  EXPECT_EQ((*sets)[1], mlir::IntegerSet::get(0, 2, {t1 - 4}, {false}));
-  EXPECT_EQ((*sets)[2], mlir::IntegerSet::get(0, 2, {t1 - 2}, {true}));
-  // A condition of no clauses holds for all sizes, one of an empty clause for none.
-  EXPECT_EQ(TileCondition().ToIntegerSets(&context, 2)->size(), 1u);
-  EXPECT_TRUE(OneClause({}).ToIntegerSets(&context, 2)->empty());
-  EXPECT_FALSE(OneClause({{{Min(T(0), 4), TileRelation::kAtLeast, 2}}})
-                   .ToIntegerSets(&context, 2)
-                   .has_value());
-  EXPECT_FALSE(
-      OneClause({{{T(3), TileRelation::kAtLeast, 2}}}).ToIntegerSets(&context, 2).has_value());
-}
-
 }  // namespace
 }  // namespace xla_indexing

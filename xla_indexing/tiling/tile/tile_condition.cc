@@ -9,14 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "llvm/ADT/STLExtras.h"
-#include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/affine/expr/build.h"
 
 namespace xla_indexing {
-
-using ::mlir::AffineExpr;
-using ::mlir::AffineExprKind;
-using ::mlir::IntegerSet;
 
 namespace {
 
@@ -71,65 +65,6 @@ std::string ClauseJson(const TileClause& clause) {
   return absl::StrCat(
       "{\"alternatives\": [", absl::StrJoin(alternatives, ", "), "]",
       clause.others.IsEmpty() ? "" : absl::StrCat(", \"or\": ", SetJson(clause.others)), "}");
-}
-
-// Expressions that are 0, or at least 0.
-struct SizeConstraints {
-  llvm::SmallVector<AffineExpr, 4> exprs;
-  llvm::SmallVector<bool, 4> are_zero;
-
-  bool Add(AffineExpr expr, bool is_zero) {
-    if (!expr) return false;
-    exprs.push_back(expr);
-    are_zero.push_back(is_zero);
-    return true;
-  }
-};
-
-bool AddLiteral(const TileLiteral& literal, mlir::MLIRContext* context, int num_sizes,
-                SizeConstraints* constraints) {
-  const AffineExpr left = literal.left.ToAffine(context, num_sizes);
-  const AffineExpr right = literal.right.ToAffine(context, num_sizes);
-  if (!left || !right) return false;
-  switch (literal.relation) {
-    case TileRelation::kEqual:
-      return constraints->Add(internal::Sub(left, right), /*is_zero=*/true);
-    case TileRelation::kAtMost:
-      return constraints->Add(internal::Sub(right, left), /*is_zero=*/false);
-    case TileRelation::kAtLeast:
-      return constraints->Add(internal::Sub(left, right), /*is_zero=*/false);
-    case TileRelation::kMoreThan:
-      return constraints->Add(
-          internal::Add(internal::Sub(left, right), internal::Constant(-1, context)),
-          /*is_zero=*/false);
-    case TileRelation::kMultipleOf:
-      if (literal.right.IsConstant()) {
-        return constraints->Add(internal::Mod(left, literal.right.value()), /*is_zero=*/true);
-      }
-      // Nothing is a multiple of 0, which a size is not.
-      if (literal.right.kind() != TileExpr::Kind::kSize &&
-          !constraints->Add(internal::Add(right, internal::Constant(-1, context)),
-                            /*is_zero=*/false)) {
-        return false;
-      }
-      return constraints->Add(mlir::getAffineBinaryOpExpr(AffineExprKind::Mod, left, right),
-                              /*is_zero=*/true);
-  }
-  return false;
-}
-
-bool AddSet(const TileSizeSet& set, mlir::MLIRContext* context, int num_sizes,
-            std::vector<SizeConstraints>* sets) {
-  if (llvm::any_of(set.dims, [&](int dim) { return dim >= num_sizes; })) return false;
-  for (const llvm::SmallVector<int64_t, 4>& sizes : set.sizes) {
-    SizeConstraints& added = sets->emplace_back();
-    for (const auto [dim, size] : llvm::zip(set.dims, sizes)) {
-      added.Add(
-          internal::Sub(mlir::getAffineSymbolExpr(dim, context), internal::Constant(size, context)),
-          /*is_zero=*/true);
-    }
-  }
-  return true;
 }
 
 // Renames the dimensions of a set.
@@ -231,43 +166,6 @@ std::string TileCondition::ToJson() const {
   return absl::StrCat("{\"clauses\": [", absl::StrJoin(of_clauses, ", "), "]",
                       others.IsEmpty() ? "" : absl::StrCat(", \"or\": ", SetJson(others)),
                       is_by_points ? ", \"by_points\": true" : "", "}");
-}
-
-std::optional<std::vector<IntegerSet>> TileCondition::ToIntegerSets(mlir::MLIRContext* context,
-                                                                    int num_sizes) const {
-  if (is_by_points) return std::nullopt;
-  // Clauses are multiplied out.
-  std::vector<SizeConstraints> all(1);
-  for (const TileClause& clause : clauses) {
-    std::vector<SizeConstraints> of_clause;
-    for (const TileAlternative& alternative : clause.alternatives) {
-      SizeConstraints& added = of_clause.emplace_back();
-      for (const TileLiteral& literal : alternative) {
-        if (!AddLiteral(literal, context, num_sizes, &added)) return std::nullopt;
-      }
-    }
-    if (!AddSet(clause.others, context, num_sizes, &of_clause)) return std::nullopt;
-    if (all.size() * of_clause.size() > kMaxIntegerSets) return std::nullopt;
-    std::vector<SizeConstraints> both;
-    for (const SizeConstraints& a : all) {
-      for (const SizeConstraints& b : of_clause) {
-        SizeConstraints& added = both.emplace_back(a);
-        added.exprs.append(b.exprs.begin(), b.exprs.end());
-        added.are_zero.append(b.are_zero.begin(), b.are_zero.end());
-      }
-    }
-    all = std::move(both);
-  }
-  if (!AddSet(others, context, num_sizes, &all)) return std::nullopt;
-  std::vector<IntegerSet> sets;
-  sets.reserve(all.size());
-  for (const SizeConstraints& constraints : all) {
-    // A set has at least one constraint.
-    sets.push_back(constraints.exprs.empty()
-                       ? IntegerSet::get(0, num_sizes, internal::Constant(0, context), true)
-                       : IntegerSet::get(0, num_sizes, constraints.exprs, constraints.are_zero));
-  }
-  return sets;
 }
 
 Answer AllHold(llvm::ArrayRef<TileCondition> conditions, llvm::ArrayRef<int64_t> sizes) {

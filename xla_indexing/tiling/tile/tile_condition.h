@@ -31,8 +31,6 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
-#include "mlir/IR/IntegerSet.h"
-#include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/map/sets/decision.h"
 #include "xla_indexing/tiling/tile/tile_expr.h"
 
@@ -91,13 +89,6 @@ struct TileCondition {
 
   std::string ToString(const TileNames& names = {}) const;
   std::string ToJson() const;
-
-  // Sets of which the union holds the sizes that satisfy the condition, the sizes being symbols;
-  // `8 mod s0` is semi-affine. Nullopt if points decide, where there is no such set, and where there
-  // would be more than `kMaxIntegerSets`.
-  static constexpr int kMaxIntegerSets = 4096;
-  std::optional<std::vector<mlir::IntegerSet>> ToIntegerSets(mlir::MLIRContext* context,
-                                                             int num_sizes) const;
 
   friend bool operator==(const TileCondition& a, const TileCondition& b) = default;
 };
