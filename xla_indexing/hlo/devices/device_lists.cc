@@ -45,10 +45,9 @@ struct AxisPart {
 
 // The id of a device, which was read at `start`: one of those that 64 bits count.
 bool CheckDevice(Lexer& lexer, const char* start, int64_t device) {
-  if (device < 0) return lexer.FailAt(start, absl::StrCat("device ", device, " is negative"));
+  if (device < 0) return lexer.FailAt(start, "device ", device, " is negative");
   if (device < kInt64Max) return true;
-  return lexer.FailAt(
-      start, absl::StrCat("device ", device, " would be one of more devices than 64 bits count"));
+  return lexer.FailAt(start, "device ", device, " would be one of more devices than 64 bits count");
 }
 
 // A device that is not among those seen before.
@@ -56,37 +55,33 @@ bool CheckNewDevice(Lexer& lexer, const char* start, int64_t device,
                     absl::flat_hash_set<int64_t>* seen) {
   if (!CheckDevice(lexer, start, device)) return false;
   if (seen->insert(device).second) return true;
-  return lexer.FailAt(start, absl::StrCat("device ", device, " is in two places"));
+  return lexer.FailAt(start, "device ", device, " is in two places");
 }
 
-// Positive integers with commas between them, up to `close`; their product.
-bool ReadSizes(Lexer& lexer, char close, IntegerList* sizes, int64_t* product) {
+// `[2,4]`, positive integers; their product.
+bool ReadSizes(Lexer& lexer, IntegerList* sizes, int64_t* product) {
   *product = 1;
-  if (lexer.Consume(close)) return true;
-  do {
-    lexer.SkipSpace();
-    const char* const start = lexer.position();
+  return lexer.ReadList('[', ']', [&] {
+    const char* const start = lexer.NextPosition();
     int64_t size = 0;
     if (!lexer.ReadInteger("a size", &size)) return false;
-    if (size <= 0) return lexer.FailAt(start, absl::StrCat("a size cannot be ", size));
+    if (size <= 0) return lexer.FailAt(start, "a size cannot be ", size);
     const std::optional<int64_t> next = CheckedMul(*product, size);
     if (!next) return lexer.FailAt(start, "the product of these sizes does not fit 64 bits");
     *product = *next;
     sizes->push_back(size);
-  } while (lexer.Consume(','));
-  return lexer.Expect(close);
+    return true;
+  });
 }
 
 // `[2,4]T(1,0)`, an order of so many devices.
 bool ReadOrder(Lexer& lexer, int64_t device_count, IotaOrder* order) {
-  if (!lexer.Expect('[')) return false;
-  const char* const start = lexer.position();
+  const char* const start = lexer.NextPosition();
   IntegerList sizes;
   int64_t count = 0;
-  if (!ReadSizes(lexer, ']', &sizes, &count)) return false;
+  if (!ReadSizes(lexer, &sizes, &count)) return false;
   if (count != device_count) {
-    return lexer.FailAt(start,
-                        absl::StrCat("this list has ", count, " devices, not ", device_count));
+    return lexer.FailAt(start + 1, "this list has ", count, " devices, not ", device_count);
   }
   order->sizes.assign(sizes.begin(), sizes.end());
   if (!lexer.ConsumeRaw('T')) {
@@ -106,8 +101,8 @@ bool ReadOrder(Lexer& lexer, int64_t device_count, IotaOrder* order) {
     order->permutation.push_back(dimension);
   } while (lexer.Consume(','));
   if (order->permutation.size() != seen.size()) {
-    return lexer.FailAt(permutation_start,
-                        absl::StrCat("this is no permutation of ", seen.size(), " dimensions"));
+    return lexer.FailAt(permutation_start, "this is no permutation of ", seen.size(),
+                        " dimensions");
   }
   return lexer.Expect(')');
 }
@@ -115,12 +110,9 @@ bool ReadOrder(Lexer& lexer, int64_t device_count, IotaOrder* order) {
 // `{{0,1},{2,3}}`.
 bool ReadGroups(Lexer& lexer, ReplicaGroups* groups) {
   absl::flat_hash_set<int64_t> seen;
-  if (!lexer.Expect('{')) return false;
-  if (lexer.Consume('}')) return true;
   const char* empty_group = nullptr;
-  do {
-    lexer.SkipSpace();
-    const char* const start = lexer.position();
+  const auto read_group = [&] {
+    const char* const start = lexer.NextPosition();
     IntegerList group;
     if (!ReadIntegers(lexer, &group)) return false;
     for (const int64_t device : group) {
@@ -128,8 +120,10 @@ bool ReadGroups(Lexer& lexer, ReplicaGroups* groups) {
     }
     if (group.empty()) empty_group = start;
     groups->lists.emplace_back(group.begin(), group.end());
-  } while (lexer.Consume(','));
-  if (!lexer.Expect('}')) return false;
+    return true;
+  };
+  if (!lexer.ReadList('{', '}', read_group)) return false;
+  if (groups->lists.empty()) return true;
   if (empty_group == nullptr) {
     groups->form = ReplicaGroups::Form::kLists;
     return true;
@@ -154,36 +148,30 @@ bool ReadMeshDevices(Lexer& lexer, Mesh* mesh) {
   }
   const char* const list_start = lexer.position();
   absl::flat_hash_set<int64_t> seen;
-  do {
-    lexer.SkipSpace();
-    const char* const start = lexer.position();
-    int64_t device = 0;
-    if (!lexer.ReadInteger("a device", &device) || !CheckNewDevice(lexer, start, device, &seen)) {
-      return false;
-    }
-    mesh->listed.push_back(device);
-  } while (lexer.Consume(','));
+  const auto read_device = [&] {
+    const char* const start = lexer.NextPosition();
+    int64_t& device = mesh->listed.emplace_back();
+    return lexer.ReadInteger("a device", &device) && CheckNewDevice(lexer, start, device, &seen);
+  };
+  if (!lexer.ReadSeparated(read_device)) return false;
   if (static_cast<int64_t>(mesh->listed.size()) != mesh->device_count) {
-    return lexer.FailAt(list_start, absl::StrCat("this list has ", mesh->listed.size(),
-                                                 " devices, not ", mesh->device_count));
+    return lexer.FailAt(list_start, "this list has ", mesh->listed.size(), " devices, not ",
+                        mesh->device_count);
   }
   return lexer.Expect(')');
 }
 
 // `['x'=2,'y'=4]` after `mesh`, and `, device_ids=(..)` if that follows.
 bool ReadMesh(Lexer& lexer, Mesh* mesh) {
-  if (!lexer.Expect('[')) return false;
-  if (lexer.Consume(']')) return true;
-  do {
-    lexer.SkipSpace();
-    const char* const start = lexer.position();
+  const auto read_axis = [&] {
+    const char* const start = lexer.NextPosition();
     MeshAxis axis;
     if (!ReadAxisName(lexer, &axis.name) || !lexer.Expect('=') ||
         !lexer.ReadInteger("the size of an axis", &axis.size)) {
       return false;
     }
     if (axis.size <= 0) {
-      return lexer.FailAt(start, absl::StrCat("the size of an axis cannot be ", axis.size));
+      return lexer.FailAt(start, "the size of an axis cannot be ", axis.size);
     }
     const std::optional<int64_t> count = CheckedMul(mesh->device_count, axis.size);
     if (!count) {
@@ -191,11 +179,12 @@ bool ReadMesh(Lexer& lexer, Mesh* mesh) {
     }
     mesh->device_count = *count;
     if (!mesh->axis_by_name.emplace(axis.name, mesh->axes.size()).second) {
-      return lexer.FailAt(start, absl::StrCat("axis '", axis.name, "' is there twice"));
+      return lexer.FailAt(start, "axis '", axis.name, "' is there twice");
     }
     mesh->axes.push_back(axis);
-  } while (lexer.Consume(','));
-  if (!lexer.Expect(']')) return false;
+    return true;
+  };
+  if (!lexer.ReadList('[', ']', read_axis)) return false;
   const char* const end = lexer.position();
   if (lexer.Consume(',') && lexer.ReadWord() == "device_ids" && lexer.Consume('=')) {
     return ReadMeshDevices(lexer, mesh);
@@ -206,16 +195,13 @@ bool ReadMesh(Lexer& lexer, Mesh* mesh) {
 
 // `{'x', 'y':(2)2}` after a mesh: its axes, or parts of them.
 bool ReadAxes(Lexer& lexer, const Mesh& mesh, std::vector<AxisPart>* parts) {
-  if (!lexer.Expect('{')) return false;
-  if (lexer.Consume('}')) return true;
-  do {
-    lexer.SkipSpace();
-    const char* const start = lexer.position();
+  return lexer.ReadList('{', '}', [&] {
+    const char* const start = lexer.NextPosition();
     absl::string_view name;
     if (!ReadAxisName(lexer, &name)) return false;
     const auto found = mesh.axis_by_name.find(name);
     if (found == mesh.axis_by_name.end()) {
-      return lexer.FailAt(start, absl::StrCat("the mesh has no axis '", name, "'"));
+      return lexer.FailAt(start, "the mesh has no axis '", name, "'");
     }
     const int64_t whole = mesh.axes[found->second].size;
     AxisPart part = {found->second, 1, whole, start};
@@ -226,13 +212,13 @@ bool ReadAxes(Lexer& lexer, const Mesh& mesh, std::vector<AxisPart>* parts) {
       }
       const std::optional<int64_t> product = CheckedMul(part.before, part.size);
       if (part.before <= 0 || part.size <= 0 || !product || whole % *product != 0) {
-        return lexer.FailAt(start, absl::StrCat("axis '", name, "' of size ", whole,
-                                                " has no part (", part.before, ")", part.size));
+        return lexer.FailAt(start, "axis '", name, "' of size ", whole, " has no part (",
+                            part.before, ")", part.size);
       }
     }
     parts->push_back(part);
-  } while (lexer.Consume(','));
-  return lexer.Expect('}');
+    return true;
+  });
 }
 
 // The order in which the devices of a mesh stand group after group, in groups along `parts` of its
@@ -259,8 +245,8 @@ bool OrderAlongAxes(Lexer& lexer, const Mesh& mesh, const std::vector<AxisPart>&
     for (; next < cuts.size() && parts[cuts[next]].axis == axis; ++next) {
       const AxisPart& part = parts[cuts[next]];
       if (part.before % done != 0) {
-        return lexer.FailAt(part.position, absl::StrCat("axis '", mesh.axes[axis].name,
-                                                        "' is taken twice or cut in two ways"));
+        return lexer.FailAt(part.position, "axis '", mesh.axes[axis].name,
+                            "' is taken twice or cut in two ways");
       }
       add_rest(part.before / done);
       positions[cuts[next]] = static_cast<int64_t>(order->sizes.size());
@@ -324,12 +310,11 @@ bool ReadMeshGroups(Lexer& lexer, ReplicaGroups* groups) {
 
 // `[4,2]<=[2,4]T(1,0)`.
 bool ReadIotaGroups(Lexer& lexer, ReplicaGroups* groups) {
-  lexer.SkipSpace();
-  const char* const start = lexer.position();
-  if (!lexer.Consume('[')) return lexer.FailExpected("'{', '[' or 'mesh'");
+  const char* const start = lexer.NextPosition();
+  if (lexer.Peek() != '[') return lexer.FailExpected("'{', '[' or 'mesh'");
   IntegerList sizes;
   int64_t count = 0;
-  if (!ReadSizes(lexer, ']', &sizes, &count)) return false;
+  if (!ReadSizes(lexer, &sizes, &count)) return false;
   if (sizes.size() != 2) {
     return lexer.FailAt(start,
                         "expected two sizes: the number of groups and that of their devices");
@@ -345,17 +330,29 @@ bool ReadTiles(Lexer& lexer) {
   const char* const start = lexer.position();
   IntegerList sizes;
   int64_t count = 0;
-  if (!lexer.Expect('[') || !ReadSizes(lexer, ']', &sizes, &count)) return false;
+  if (!ReadSizes(lexer, &sizes, &count)) return false;
   IotaOrder order;
   if (lexer.Consume("<=")) return ReadOrder(lexer, count, &order);
   int64_t listed = 0;
-  do {
+  const auto read_device = [&] {
     int64_t device = 0;
-    if (!lexer.ReadInteger("a device", &device)) return false;
     ++listed;
-  } while (lexer.Consume(','));
+    return lexer.ReadInteger("a device", &device);
+  };
+  if (!lexer.ReadSeparated(read_device)) return false;
   if (listed == count) return true;
-  return lexer.FailAt(start, absl::StrCat("there are ", count, " tiles and ", listed, " devices"));
+  return lexer.FailAt(start, "there are ", count, " tiles and ", listed, " devices");
+}
+
+// What `read` gives for all of the text; errors call it `what`.
+template <typename T>
+absl::StatusOr<T> ParseAll(absl::string_view text, bool (*read)(Lexer&, T*), absl::string_view what,
+                           absl::string_view end) {
+  Lexer lexer(text);
+  T value;
+  if (read(lexer, &value) && !lexer.AtEnd()) lexer.FailExpected(end);
+  if (!lexer.failed()) return value;
+  return absl::InvalidArgumentError(absl::StrCat(what, " '", text, "': ", lexer.error_message()));
 }
 
 }  // namespace
@@ -366,23 +363,19 @@ bool ReadReplicaGroups(Lexer& lexer, ReplicaGroups* groups) {
 }
 
 bool ReadSourceTargetPairs(Lexer& lexer, std::vector<SourceTargetPair>* pairs) {
-  if (!lexer.Expect('{')) return false;
-  if (lexer.Consume('}')) return true;
-  do {
-    lexer.SkipSpace();
-    const char* const start = lexer.position();
+  return lexer.ReadList('{', '}', [&] {
+    const char* const start = lexer.NextPosition();
     IntegerList pair;
     if (!ReadIntegers(lexer, &pair)) return false;
     if (pair.size() != 2) {
-      return lexer.FailAt(
-          start, absl::StrCat("expected a source and a target, found ", pair.size(), " devices"));
+      return lexer.FailAt(start, "expected a source and a target, found ", pair.size(), " devices");
     }
     for (const int64_t device : pair) {
       if (!CheckDevice(lexer, start, device)) return false;
     }
     pairs->push_back({pair[0], pair[1]});
-  } while (lexer.Consume(','));
-  return lexer.Expect('}');
+    return true;
+  });
 }
 
 bool CheckSharding(Lexer& lexer, absl::string_view text) {
@@ -408,25 +401,11 @@ bool CheckSharding(Lexer& lexer, absl::string_view text) {
 }
 
 absl::StatusOr<ReplicaGroups> ParseReplicaGroups(absl::string_view text) {
-  Lexer lexer(text);
-  ReplicaGroups groups;
-  if (ReadReplicaGroups(lexer, &groups) && !lexer.AtEnd()) {
-    lexer.FailExpected("the end of the replica groups");
-  }
-  if (!lexer.failed()) return groups;
-  return absl::InvalidArgumentError(
-      absl::StrCat("replica groups '", text, "': ", lexer.error_message()));
+  return ParseAll(text, ReadReplicaGroups, "replica groups", "the end of the replica groups");
 }
 
 absl::StatusOr<std::vector<SourceTargetPair>> ParseSourceTargetPairs(absl::string_view text) {
-  Lexer lexer(text);
-  std::vector<SourceTargetPair> pairs;
-  if (ReadSourceTargetPairs(lexer, &pairs) && !lexer.AtEnd()) {
-    lexer.FailExpected("the end of the pairs");
-  }
-  if (!lexer.failed()) return pairs;
-  return absl::InvalidArgumentError(
-      absl::StrCat("source-target pairs '", text, "': ", lexer.error_message()));
+  return ParseAll(text, ReadSourceTargetPairs, "source-target pairs", "the end of the pairs");
 }
 
 }  // namespace xla_indexing::internal

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -55,9 +54,9 @@ Window ReadWindow(const WireMessage& message, ProtoField field) {
                                     .window_dilation = dimension.Integer({5, "window_dilation"}),
                                     .window_reversal = dimension.Bool({7, "window_reversal"})};
       if (read.size < 0 || read.stride < 1 || read.base_dilation < 1 || read.window_dilation < 1) {
-        dimension.source().Fail(absl::StrCat("a window cannot have size ", read.size, ", stride ",
-                                             read.stride, ", base dilation ", read.base_dilation,
-                                             ", window dilation ", read.window_dilation));
+        dimension.source().Fail("a window cannot have size ", read.size, ", stride ", read.stride,
+                                ", base dilation ", read.base_dilation, ", window dilation ",
+                                read.window_dilation);
       }
       window.dimensions.push_back(read);
     });
@@ -78,8 +77,8 @@ int64_t RankOf(const WireMessage& message, int64_t first, int64_t second,
   if (is_distinct && dimensions.front() >= 0 && dimensions.back() < kMostLabels) {
     return dimensions.back() + 1;
   }
-  message.source().Fail(absl::StrCat("{", absl::StrJoin(dimensions, ","),
-                                     "} cannot be the dimensions of an operand or result"));
+  message.source().Fail("{", absl::StrJoin(dimensions, ","),
+                        "} cannot be the dimensions of an operand or result");
   return 0;
 }
 
@@ -100,8 +99,8 @@ ConvolutionDimensionNumbers ReadConvolutionDimensions(const WireMessage& message
   if (read.kernel_spatial.size() != spatial || read.output_spatial.size() != spatial) {
     message.source().Fail("there are unequal numbers of spatial dimensions");
   } else if (spatial > kMostSpatial) {
-    message.source().Fail(
-        absl::StrCat("there are ", spatial, " spatial dimensions, and labels for ", kMostSpatial));
+    message.source().Fail("there are ", spatial, " spatial dimensions, and labels for ",
+                          kMostSpatial);
   }
   if (message.source().failed()) return read;
   read.input_rank = RankOf(message, read.input_batch, read.input_feature, read.input_spatial);
@@ -228,14 +227,14 @@ void AttributeReader::ReadInteger(const AttributeField& row) {
   std::vector<int64_t> dimensions;
   message_.Integers(row.field, &dimensions);
   if (dimensions.size() == 1) return Add(row, dimensions[0]);
-  source_.Fail(absl::StrCat("an iota has one dimension, not ", dimensions.size()));
+  source_.Fail("an iota has one dimension, not ", dimensions.size());
 }
 
 void AttributeReader::ReadComputation(const AttributeField& row) {
   if (in_.called.empty()) return;
   if (in_.called.size() == row.called.count) return Add(row, in_.called[row.called.position]);
-  source_.Fail(absl::StrCat("a ", OpcodeName(in_.opcode), " calls ", row.called.count,
-                            " computations, not ", in_.called.size()));
+  source_.Fail("a ", OpcodeName(in_.opcode), " calls ", row.called.count, " computations, not ",
+               in_.called.size());
 }
 
 void AttributeReader::ReadInstructions(const AttributeField& row) {
@@ -243,7 +242,7 @@ void AttributeReader::ReadInstructions(const AttributeField& row) {
   message_.ForEachVarint(row.field, [&](uint64_t id) {
     const auto found = in_.references.instructions.find(static_cast<int64_t>(id));
     if (found == in_.references.instructions.end()) {
-      source_.Fail(absl::StrCat("control predecessor ", id, " does not come before this place"));
+      source_.Fail("control predecessor ", id, " does not come before this place");
       return;
     }
     predecessors.push_back(found->second);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/proto/primitive_types.h"
 #include "xla_indexing/hlo/proto/proto_shape.h"
@@ -93,7 +92,7 @@ Literal ReadArrayProto(const WireMessage& message, const Shape& shape, const Lay
   const absl::StatusOr<int64_t> count = shape.ElementCount();
   // An element takes at least a byte; memory is not taken on the word of a shape.
   if (count.ok() && *count > static_cast<int64_t>(message.bytes().size())) {
-    source.Fail(absl::StrCat("this literal has fewer elements than its shape, ", shape.ToString()));
+    source.Fail("this literal has fewer elements than its shape, ", shape.ToString());
     return Literal();
   }
   absl::StatusOr<Literal> literal = Literal::Zeros(shape);
@@ -117,8 +116,8 @@ Literal ReadArrayProto(const WireMessage& message, const Shape& shape, const Lay
     ++given;
   });
   if (given != *count * parts) {
-    source.Fail(absl::StrCat("this literal of shape ", shape.ToString(), " has ", given / parts,
-                             " elements, not ", *count));
+    source.Fail("this literal of shape ", shape.ToString(), " has ", given / parts,
+                " elements, not ", *count);
     return Literal();
   }
   return *std::move(literal);
@@ -129,7 +128,7 @@ Literal ReadOfShape(const WireMessage& message, const Shape& own, const Shape& s
   if (shape.IsToken()) return Literal::Elided(shape);
   if (shape.IsArray()) return ReadArrayProto(message, shape, own.LayoutOrRowMajor());
   if (!shape.IsTuple()) {
-    message.source().Fail(absl::StrCat("there is no literal of shape ", shape.ToString()));
+    message.source().Fail("there is no literal of shape ", shape.ToString());
     return Literal();
   }
   std::vector<Literal> elements;
@@ -156,8 +155,8 @@ Literal ReadLiteralProto(const WireMessage& message, const Shape& shape) {
                   [&](const WireMessage& of_shape) { own = ReadShapeProto(of_shape); });
   if (message.source().failed()) return Literal();
   if (!EqualIgnoringLayout(own, shape)) {
-    message.source().Fail(
-        absl::StrCat("this literal has the shape ", own.ToString(), ", not ", shape.ToString()));
+    message.source().Fail("this literal has the shape ", own.ToString(), ", not ",
+                          shape.ToString());
     return Literal();
   }
   return ReadOfShape(message, own, shape);

@@ -165,15 +165,15 @@ void ProtoModuleReader::ReadComputation(const WireMessage& message) {
   if (source_.failed()) return;
   const auto root = references_.instructions.find(message.Integer({6, "root_id"}));
   if (root == references_.instructions.end()) {
-    source_.Fail(absl::StrCat("there is no instruction ", message.Integer({6, "root_id"}),
-                              ", which should be the root"));
+    source_.Fail("there is no instruction ", message.Integer({6, "root_id"}),
+                 ", which should be the root");
     return;
   }
   computation->SetRoot(root->second);
   CheckParameters(*computation);
   const int64_t id = message.Integer({5, "id"});
   if (!references_.computations.emplace(id, computation).second) {
-    source_.Fail(absl::StrCat("there is another computation of the id ", id));
+    source_.Fail("there is another computation of the id ", id);
   }
 }
 
@@ -194,20 +194,19 @@ void ProtoModuleReader::ReadInstructions(const WireMessage& message, HloComputat
   message.Messages({2, "instructions"}, [&](const WireMessage& instruction, int64_t i) {
     const int64_t id = instruction.Integer({35, "id"});
     if (!places.emplace(id, Place{instruction.bytes(), i}).second) {
-      source_.Fail(absl::StrCat("there is another instruction of the id ", id));
+      source_.Fail("there is another instruction of the id ", id);
     }
   });
   if (source_.failed()) return;
   const std::vector<int64_t>& ids = schedule->second;
   if (ids.size() != places.size()) {
-    source_.Fail(
-        absl::StrCat("the schedule has ", ids.size(), " instructions, not ", places.size()));
+    source_.Fail("the schedule has ", ids.size(), " instructions, not ", places.size());
     return;
   }
   for (const int64_t id : ids) {
     const auto place = places.find(id);
     if (place == places.end()) {
-      source_.Fail(absl::StrCat("the schedule has an instruction ", id, ", which is not there"));
+      source_.Fail("the schedule has an instruction ", id, ", which is not there");
       return;
     }
     const ProtoSource::Scope scope(source_, "instructions", place->second.bytes.data(),
@@ -223,15 +222,15 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
   const absl::string_view spelling = message.Bytes({2, "opcode"});
   const HloOpcode opcode = OpcodeFromName(spelling).value_or(HloOpcode::kUnknown);
   if (opcode == HloOpcode::kUnknown && (!IsPlainWord(spelling) || AsyncStepFromName(spelling))) {
-    source_.Fail(absl::StrCat("expected an opcode, found '", Shown(spelling), "'"));
+    source_.Fail("expected an opcode, found '", Shown(spelling), "'");
   }
   const Shape* shape = ReadInternedShape(message);
   absl::InlinedVector<const HloInstruction*, 4> operands;
   message.ForEachVarint({36, "operand_ids"}, [&](uint64_t id) {
     const auto operand = references_.instructions.find(static_cast<int64_t>(id));
     if (operand == references_.instructions.end()) {
-      source_.Fail(absl::StrCat("operand ", operands.size(), " is instruction ", id,
-                                ", which does not come before this one"));
+      source_.Fail("operand ", operands.size(), " is instruction ", id,
+                   ", which does not come before this one");
       return;
     }
     operands.push_back(operand->second);
@@ -239,8 +238,7 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
   if (source_.failed()) return;
   // Their text has a number or a literal where that of others has operands.
   if (!operands.empty() && (opcode == HloOpcode::kParameter || opcode == HloOpcode::kConstant)) {
-    source_.Fail(
-        absl::StrCat("a ", spelling, " has no operands, but ", operands.size(), " are given"));
+    source_.Fail("a ", spelling, " has no operands, but ", operands.size(), " are given");
     return;
   }
   if (computation->FindInstruction(name) != nullptr) {
@@ -251,7 +249,7 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
   message.ForEachVarint({38, "called_computation_ids"}, [&](uint64_t id) {
     const auto found = references_.computations.find(static_cast<int64_t>(id));
     if (found == references_.computations.end()) {
-      source_.Fail(absl::StrCat("computation ", id, ", which this calls, does not come before it"));
+      source_.Fail("computation ", id, ", which this calls, does not come before it");
       return;
     }
     called.push_back(found->second);
@@ -263,12 +261,11 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
   instruction->SetOwnedAttributes(attributes);
   const int64_t id = message.Integer({35, "id"});
   if (!references_.instructions.emplace(id, instruction).second) {
-    source_.Fail(absl::StrCat("there is another instruction of the id ", id));
+    source_.Fail("there is another instruction of the id ", id);
   }
   if (opcode == HloOpcode::kParameter &&
       !computation->RegisterParameter(instruction, instruction->parameter_number())) {
-    source_.Fail(absl::StrCat("parameter number ", instruction->parameter_number(),
-                              " is taken or out of range"));
+    source_.Fail("parameter number ", instruction->parameter_number(), " is taken or out of range");
   }
 }
 
@@ -288,8 +285,8 @@ void ProtoModuleReader::CheckParameters(const HloComputation& computation) {
   const auto parameters = computation.parameters();
   const auto gap = std::find(parameters.begin(), parameters.end(), nullptr);
   if (gap == parameters.end()) return;
-  source_.Fail(absl::StrCat("there is a parameter ", parameters.size() - 1, " but no parameter ",
-                            gap - parameters.begin()));
+  source_.Fail("there is a parameter ", parameters.size() - 1, " but no parameter ",
+               gap - parameters.begin());
 }
 
 void ProtoModuleReader::SetEntry() {
@@ -300,7 +297,7 @@ void ProtoModuleReader::SetEntry() {
           ? by_id->second
           : module_->FindComputation(message_.Bytes({2, "entry_computation_name"}));
   if (entry == nullptr) {
-    source_.Fail(absl::StrCat("there is no computation ", id, ", which should be the entry"));
+    source_.Fail("there is no computation ", id, ", which should be the entry");
     return;
   }
   module_->SetEntry(entry);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "absl/strings/str_cat.h"
 #include "xla_indexing/hlo/proto/primitive_types.h"
 #include "xla_indexing/hlo/text/parts/parse_shape.h"
 #include "xla_indexing/hlo/types/element_type.h"
@@ -30,7 +29,7 @@ ElementType OptionalType(const WireMessage& message, ProtoField field) {
   if (value == 0) return ElementType::kTuple;
   const std::optional<ElementType> type = TypeOfNumber(value);
   if (!type.has_value() || !IsArrayType(*type)) {
-    message.source().Fail(absl::StrCat("no type of integers has the number ", value));
+    message.source().Fail("no type of integers has the number ", value);
     return ElementType::kTuple;
   }
   return *type;
@@ -47,7 +46,7 @@ std::string DimLevels(const WireMessage& message) {
   bool is_dense = true;
   for (size_t i = 0; i < types.size(); ++i) {
     if (types[i] < 0 || types[i] > 3) {
-      message.source().Fail(absl::StrCat("no level of a dimension has the number ", types[i]));
+      message.source().Fail("no level of a dimension has the number ", types[i]);
       return "";
     }
     if (i > 0) text += ',';
@@ -68,7 +67,7 @@ Layout ReadLayoutProto(const WireMessage& message) {
     tile.Integers({1, "dimensions"}, &read.dimensions);
     for (const int64_t size : read.dimensions) {
       if (size < 0 && size != Tile::kCombineDimension) {
-        tile.source().Fail(absl::StrCat("the size of a tile is ", size));
+        tile.source().Fail("the size of a tile is ", size);
       }
     }
   });
@@ -101,7 +100,7 @@ void ReadDimensionsProto(const WireMessage& message, Shape* shape) {
   for (size_t i = 0; i < sizes.size(); ++i) {
     const bool is_dynamic = i < dynamic.size() && dynamic[i] != 0;
     if (sizes[i] < 0 && !(is_dynamic && sizes[i] == Shape::kUnboundedSize)) {
-      message.source().Fail(absl::StrCat("the size of a dimension is ", sizes[i]));
+      message.source().Fail("the size of a dimension is ", sizes[i]);
       return;
     }
     shape->AddDimension(sizes[i], is_dynamic);
@@ -115,7 +114,7 @@ Shape ReadShapeProto(const WireMessage& message) {
   const int64_t number = message.Integer({2, "element_type"});
   const std::optional<ElementType> type = TypeOfNumber(number);
   if (!type.has_value()) {
-    source.Fail(absl::StrCat("no element type has the number ", number));
+    source.Fail("no element type has the number ", number);
     return Shape();
   }
   if (*type == ElementType::kTuple || *type == ElementType::kBuffer) {
@@ -143,8 +142,8 @@ Shape ReadShapeProto(const WireMessage& message) {
   message.Message({5, "layout"}, [&](const WireMessage& of_layout) {
     Layout layout = ReadLayoutProto(of_layout);
     if (!IsPermutation(layout.minor_to_major, shape.rank())) {
-      source.Fail(absl::StrCat("this layout is no permutation of the ", shape.rank(),
-                               " dimensions of ", shape.ToString()));
+      source.Fail("this layout is no permutation of the ", shape.rank(), " dimensions of ",
+                  shape.ToString());
       return;
     }
     if (shape.rank() > 0 || !layout.IsPlain()) shape.SetLayout(std::move(layout));

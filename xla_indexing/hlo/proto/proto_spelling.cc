@@ -79,7 +79,7 @@ std::string SpellAxes(const WireMessage& message, ProtoField field, const Spelle
   const std::string axes = SpellEach(message, field, ", ", [&](const WireMessage& axis) {
     const int64_t index = axis.Integer({1, "mesh_axis_index"});
     if (index < 0 || index >= static_cast<int64_t>(mesh.axes.size())) {
-      axis.source().Fail(absl::StrCat("the mesh has no axis ", index));
+      axis.source().Fail("the mesh has no axis ", index);
       return std::string();
     }
     std::string text = mesh.axes[index];
@@ -166,7 +166,7 @@ std::string SpellShardingElement(const WireMessage& message) {
                         "}");
   }
   std::string text = type == kTiled ? SpellTiles(message) : std::string(ShardingTypeName(type));
-  if (text.empty()) message.source().Fail(absl::StrCat("no sharding has the type ", type));
+  if (text.empty()) message.source().Fail("no sharding has the type ", type);
   if (type == kMaximal) {
     absl::StrAppend(&text, " device=", Joined(message, {4, "tile_assignment_devices"}));
   }
@@ -206,8 +206,8 @@ void CheckReadsBack(absl::string_view text, ProtoSource& source) {
   Lexer lexer(text);
   absl::string_view unused;
   if (text.empty() || text.front() != '{' || (lexer.ReadBraces(&unused) && lexer.AtEnd())) return;
-  source.Fail(absl::StrCat("'", Shown(text), "' cannot be written as HLO text: ",
-                           lexer.failed() ? lexer.error_message() : "its braces close early"));
+  source.Fail("'", Shown(text), "' cannot be written as HLO text: ",
+              lexer.failed() ? lexer.error_message() : "its braces close early");
 }
 
 std::string SpellMetadata(const WireMessage& op_metadata) {
@@ -236,7 +236,7 @@ std::string SpellSharding(const WireMessage& op_sharding) {
   if (op_sharding.source().failed()) return text;
   Lexer lexer(text);
   if (!CheckSharding(lexer, text)) {
-    op_sharding.source().Fail(absl::StrCat("sharding ", text, ": ", lexer.error_message()));
+    op_sharding.source().Fail("sharding ", text, ": ", lexer.error_message());
   }
   return text;
 }

@@ -50,7 +50,7 @@ uint64_t LittleEndian(const char* bytes, size_t size) {
   return value;
 }
 
-bool ProtoSource::Fail(const char* at, absl::string_view message) {
+bool ProtoSource::KeepError(const char* at, absl::string_view message) {
   if (failed()) return false;
   absl::StrAppend(&error_, "byte ", at - begin_, ", ");
   if (path_.empty()) absl::StrAppend(&error_, what_);
@@ -75,7 +75,7 @@ ProtoSource::Scope::Scope(ProtoSource& source, const char* name, const char* pla
       outer_place_(source.place_),
       ok_(source.path_.size() < static_cast<size_t>(kMaxParseDepth)) {
   if (!ok_) {
-    source_.Fail(place, absl::StrCat("messages are nested more than ", kMaxParseDepth, " deep"));
+    source_.FailAt(place, "messages are nested more than ", kMaxParseDepth, " deep");
   }
   source_.path_.push_back({name, index});
   source_.place_ = place;
@@ -103,7 +103,7 @@ WireMessage::WireMessage(absl::string_view bytes, ProtoSource& source)
     const absl::string_view start = rest;
     uint64_t key = 0;
     if (!ReadVarint(&rest, &key) || key >> 3 == 0 || key >> 3 > kMaxFieldNumber) {
-      source_.Fail(start.data(), "no field of a message begins here");
+      source_.FailAt(start.data(), "no field of a message begins here");
       return;
     }
     WireField& field = fields_.emplace_back();
@@ -134,12 +134,12 @@ WireMessage::WireMessage(absl::string_view bytes, ProtoSource& source)
         break;
       }
       default:
-        source_.Fail(start.data(), absl::StrCat("field ", field.number, " has wire type ", key & 7,
-                                                ", which no field of HLO has"));
+        source_.FailAt(start.data(), "field ", field.number, " has wire type ", key & 7,
+                       ", which no field of HLO has");
         return;
     }
     if (!complete) {
-      source_.Fail(start.data(), absl::StrCat("field ", field.number, " ends after its message"));
+      source_.FailAt(start.data(), "field ", field.number, " ends after its message");
       return;
     }
   }
@@ -163,9 +163,8 @@ bool WireMessage::CheckIsBytes(const WireField& field) const {
 }
 
 bool WireMessage::FailType(const WireField& field) const {
-  return source_.Fail(field.bytes.data(),
-                      absl::StrCat("field ", field.number, " cannot have wire type ",
-                                   static_cast<int>(field.type)));
+  return source_.FailAt(field.bytes.data(), "field ", field.number, " cannot have wire type ",
+                        static_cast<int>(field.type));
 }
 
 int64_t WireMessage::Integer(ProtoField wanted) const {

@@ -39,6 +39,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
@@ -56,10 +57,16 @@ class ProtoSource {
   // The first error, `byte 123, computations[2].instructions[5].shape: what is wrong`.
   const std::string& error() const { return error_; }
 
-  // Keeps an error found at a place among the bytes. Returns false.
-  bool Fail(const char* at, absl::string_view message);
-  // Keeps an error found in the message that is being read. Returns false.
-  bool Fail(absl::string_view message) { return Fail(place_, message); }
+  // Keeps an error found in the message that is being read, or at a place among the bytes, whose message
+  // is the parts one after the other. Returns false.
+  template <typename... Parts>
+  bool Fail(const Parts&... parts) {
+    return FailAt(place_, parts...);
+  }
+  template <typename... Parts>
+  bool FailAt(const char* at, const Parts&... parts) {
+    return KeepError(at, absl::StrCat(parts...));
+  }
 
   // While it lives, errors name a field of the message that is being read. Fails where that is
   // nested too deep; then `ok` is false and the field must not be read.
@@ -100,6 +107,8 @@ class ProtoSource {
     const char* name;
     int64_t index;
   };
+
+  bool KeepError(const char* at, absl::string_view message);
 
   const char* begin_;
   absl::string_view what_;
@@ -231,7 +240,7 @@ void WireMessage::ForEachVarint(ProtoField wanted, Visit visit) const {
         const char* const start = rest.data();
         uint64_t value = 0;
         if (!ReadVarint(&rest, &value)) {
-          source_.Fail(start, "this is no varint of 64 bits");
+          source_.FailAt(start, "this is no varint of 64 bits");
           return;
         }
         visit(value);
@@ -252,7 +261,7 @@ void WireMessage::ForEachFixed(ProtoField wanted, size_t size, Visit visit) cons
     } else if (field.type != WireType::kBytes) {
       FailType(field);
     } else if (field.bytes.size() % size != 0) {
-      source_.Fail(field.bytes.data(), "the bytes of a packed list end within a number");
+      source_.FailAt(field.bytes.data(), "the bytes of a packed list end within a number");
     } else {
       for (size_t at = 0; at < field.bytes.size(); at += size) {
         visit(LittleEndian(field.bytes.data() + at, size));

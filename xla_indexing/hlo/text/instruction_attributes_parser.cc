@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/devices/device_lists.h"
@@ -66,8 +65,7 @@ bool ReadListOf(Lexer& lexer, bool (*read)(Lexer&, List*), Arena& arena, Attribu
 bool InstructionParser::ReadAttributes(Attributes* attributes, Attributes* wrapped) {
   std::bitset<256> seen;
   while (lexer_.Consume(',')) {
-    lexer_.SkipSpace();
-    const char* const start = lexer_.position();
+    const char* const start = lexer_.NextPosition();
     const absl::string_view name = lexer_.ReadWord();
     if (name.empty()) return lexer_.FailExpected("the name of an attribute");
     const AttributeKey key = AttributeKeyFromName(name).value_or(AttributeKey::kOther);
@@ -78,7 +76,7 @@ bool InstructionParser::ReadAttributes(Attributes* attributes, Attributes* wrapp
       given = seen.test(static_cast<size_t>(key));
       seen.set(static_cast<size_t>(key));
     }
-    if (given) return lexer_.FailAt(start, absl::StrCat("attribute '", name, "' is given twice"));
+    if (given) return lexer_.FailAt(start, "attribute '", name, "' is given twice");
     if (!lexer_.Expect('=')) return false;
     Attribute attribute{key, name, {}};
     if (KindOf(key) == AttributeKind::kText) {
@@ -157,7 +155,7 @@ bool InstructionParser::ReadTextValue(AttributeKey key, absl::string_view name,
     const absl::string_view word = lexer_.ReadWord();
     const bool is_opcode = OpcodeFromName(word).has_value() && lexer_.PeekRaw() == '(';
     lexer_.SetPosition(start);
-    if (is_opcode) return lexer_.FailExpected(absl::StrCat("the value of '", name, "'"));
+    if (is_opcode) return lexer_.FailExpected("the value of '", name, "'");
     return lexer_.ReadUntilSpace(text);
   }
   if (first == '{') return lexer_.ReadBraces(text);
@@ -170,7 +168,7 @@ bool InstructionParser::ReadTextValue(AttributeKey key, absl::string_view name,
   while (IsPlainTextCharacter(lexer_.PeekRaw())) lexer_.SetPosition(lexer_.position() + 1);
   *text = lexer_.TextSince(start);
   if (!text->empty()) return true;
-  return lexer_.FailExpected(absl::StrCat("the value of '", name, "'"));
+  return lexer_.FailExpected("the value of '", name, "'");
 }
 
 // A name, a list of computations, or a computation that is written out in place.
@@ -202,26 +200,16 @@ bool InstructionParser::ReadComputation(const HloComputation** computation) {
 
 bool InstructionParser::ReadComputationList(AttributeValue* value) {
   std::vector<const HloComputation*> computations;
-  if (!lexer_.Expect('{')) return false;
-  if (!lexer_.Consume('}')) {
-    do {
-      if (!ReadComputation(&computations.emplace_back())) return false;
-    } while (lexer_.Consume(','));
-    if (!lexer_.Expect('}')) return false;
-  }
+  const auto read = [&] { return ReadComputation(&computations.emplace_back()); };
+  if (!lexer_.ReadList('{', '}', read)) return false;
   *value = module_reader_.module().arena().Copy(absl::MakeConstSpan(computations));
   return true;
 }
 
 bool InstructionParser::ReadInstructionList(AttributeValue* value) {
   Operands instructions;
-  if (!lexer_.Expect('{')) return false;
-  if (!lexer_.Consume('}')) {
-    do {
-      if (!ReadNamedOperand(nullptr, &instructions.emplace_back())) return false;
-    } while (lexer_.Consume(','));
-    if (!lexer_.Expect('}')) return false;
-  }
+  const auto read = [&] { return ReadNamedOperand(nullptr, &instructions.emplace_back()); };
+  if (!lexer_.ReadList('{', '}', read)) return false;
   *value = module_reader_.module().arena().Copy(absl::MakeConstSpan(instructions));
   return true;
 }

@@ -41,16 +41,15 @@ bool InstructionParser::ReadUntilEnd() {
 
 bool InstructionParser::ReadOneWithoutName() {
   shapes_as_operands_ = true;
-  lexer_.SkipSpace();
+  const char* const start = lexer_.NextPosition();
   const HloInstruction* instruction = nullptr;
-  if (!ReadDefinition("", lexer_.position(), depth_, /*nested=*/false, &instruction)) return false;
+  if (!ReadDefinition("", start, depth_, /*nested=*/false, &instruction)) return false;
   if (!lexer_.AtEnd()) return lexer_.FailExpected("the end of the text after one instruction");
   return Finish(lexer_.position());
 }
 
 bool InstructionParser::ReadInstruction() {
-  lexer_.SkipSpace();
-  const char* start = lexer_.position();
+  const char* start = lexer_.NextPosition();
   absl::string_view name;
   if (!lexer_.ReadName("an instruction", &name)) return false;
   bool is_root = false;
@@ -59,8 +58,7 @@ bool InstructionParser::ReadInstruction() {
     if (computation_->root_ != nullptr) {
       return lexer_.FailAt(start, "this is the second instruction marked ROOT");
     }
-    lexer_.SkipSpace();
-    start = lexer_.position();
+    start = lexer_.NextPosition();
     if (!lexer_.ReadName("the name of the ROOT instruction", &name)) return false;
   }
   if (!lexer_.Expect('=')) return false;
@@ -104,9 +102,8 @@ bool InstructionParser::ReadDefinition(absl::string_view name, const char* start
   if (shape == nullptr) {
     const absl::StatusOr<Shape> inferred = InferShape(*instruction);
     if (!inferred.ok()) {
-      return lexer_.FailAt(start,
-                           absl::StrCat("this instruction gives no shape, and none follows: ",
-                                        inferred.status().message()));
+      return lexer_.FailAt(start, "this instruction gives no shape, and none follows: ",
+                           inferred.status().message());
     }
     instruction->shape_ = module_reader_.InternInferredShape(start, *inferred);
     if (instruction->shape_ == nullptr) return false;
@@ -117,8 +114,7 @@ bool InstructionParser::ReadDefinition(absl::string_view name, const char* start
 }
 
 bool InstructionParser::ReadOpcode(bool has_shape, OpcodeSpelling* spelling) {
-  lexer_.SkipSpace();
-  const char* const start = lexer_.position();
+  const char* const start = lexer_.NextPosition();
   const absl::string_view word = lexer_.ReadWord();
   if (word.empty()) return lexer_.FailExpected("an opcode");
   spelling->text = word;
@@ -138,11 +134,10 @@ bool InstructionParser::ReadOpcode(bool has_shape, OpcodeSpelling* spelling) {
     return true;
   }
   constexpr size_t kLongestShown = 60;
-  return lexer_.FailAt(
-      start, absl::StrCat("expected an opcode, found '", word.substr(0, kLongestShown), "'",
-                          has_operands ? "; the result of an opcode that is not known needs its "
-                                         "shape before it"
-                                       : ""));
+  return lexer_.FailAt(start, "expected an opcode, found '", word.substr(0, kLongestShown), "'",
+                       has_operands ? "; the result of an opcode that is not known needs its "
+                                      "shape before it"
+                                    : "");
 }
 
 bool InstructionParser::ReadConstantValue(const Shape* shape, int depth, Attributes* attributes) {
@@ -155,16 +150,11 @@ bool InstructionParser::ReadConstantValue(const Shape* shape, int depth, Attribu
 }
 
 bool InstructionParser::ReadOperands(int depth, Operands* operands) {
-  if (lexer_.Peek() == ')') return true;
-  do {
-    if (!ReadOperand(depth, operands)) return false;
-  } while (lexer_.Consume(','));
-  return true;
+  return lexer_.Peek() == ')' || lexer_.ReadSeparated([&] { return ReadOperand(depth, operands); });
 }
 
 bool InstructionParser::ReadOperand(int depth, Operands* operands) {
-  lexer_.SkipSpace();
-  const char* const start = lexer_.position();
+  const char* const start = lexer_.NextPosition();
   const HloInstruction* operand = nullptr;
   const Shape* shape = nullptr;
   if (lexer_.PeekRaw() != '%') {
@@ -189,8 +179,7 @@ bool InstructionParser::ReadOperand(int depth, Operands* operands) {
     lexer_.SetPosition(word_start);
     if (nested) {
       if (depth >= kMaxParseDepth) {
-        return lexer_.FailAt(
-            start, absl::StrCat("operands are nested more than ", kMaxParseDepth, " deep"));
+        return lexer_.FailAt(start, "operands are nested more than ", kMaxParseDepth, " deep");
       }
       lexer_.SetPosition(start);
       if (!ReadDefinition("", start, depth + 1, /*nested=*/true, &operand)) return false;
@@ -206,8 +195,7 @@ bool InstructionParser::ReadOperand(int depth, Operands* operands) {
 // `%p`, or `%p#0#1`: element 1 of element 0 of `p`. A shape given before it is that of the operand.
 bool InstructionParser::ReadNamedOperand(const Shape* declared_shape,
                                          const HloInstruction** operand) {
-  lexer_.SkipSpace();
-  const char* const start = lexer_.position();
+  const char* const start = lexer_.NextPosition();
   absl::string_view name;
   if (!lexer_.ReadName("an operand", &name)) return false;
   const HloInstruction* found = nullptr;
@@ -220,9 +208,8 @@ bool InstructionParser::ReadNamedOperand(const Shape* declared_shape,
     const Shape& tuple = found->shape();
     if (!tuple.IsTuple() || index < 0 ||
         index >= static_cast<int64_t>(tuple.tuple_elements().size())) {
-      return lexer_.FailAt(index_start,
-                           absl::StrCat("'", name, "' of shape ", tuple.ToStringWithoutLayout(),
-                                        " has no element ", index));
+      return lexer_.FailAt(index_start, "'", name, "' of shape ", tuple.ToStringWithoutLayout(),
+                           " has no element ", index);
     }
     const Shape* element = module_reader_.module().InternShape(tuple.tuple_element(index));
     HloInstruction* get =
@@ -233,9 +220,9 @@ bool InstructionParser::ReadNamedOperand(const Shape* declared_shape,
   }
   if (declared_shape != nullptr && declared_shape != &found->shape() &&
       !EqualIgnoringLayoutAndBounds(*declared_shape, found->shape())) {
-    return lexer_.FailAt(
-        start, absl::StrCat("'", name, "' has the shape ", found->shape().ToStringWithoutLayout(),
-                            ", not ", declared_shape->ToStringWithoutLayout()));
+    return lexer_.FailAt(start, "'", name, "' has the shape ",
+                         found->shape().ToStringWithoutLayout(), ", not ",
+                         declared_shape->ToStringWithoutLayout());
   }
   *operand = found;
   return true;
@@ -245,7 +232,7 @@ bool InstructionParser::ResolveOperand(const char* start, absl::string_view name
                                        const HloInstruction** operand) {
   *operand = computation_->FindInstruction(name);
   if (*operand != nullptr) return true;
-  return lexer_.FailAt(start, absl::StrCat("'", name, "' is not defined before this place"));
+  return lexer_.FailAt(start, "'", name, "' is not defined before this place");
 }
 
 const HloInstruction* InstructionParser::AddShapeOnlyParameter(const char* start,
@@ -273,7 +260,7 @@ HloInstruction* InstructionParser::Make(HloComputation* computation, HloOpcode o
 bool InstructionParser::Append(HloInstruction* instruction, const char* start) {
   if (instruction->name_.empty()) has_generated_ = true;
   if (!computation_->AppendOwned(instruction)) {
-    return lexer_.FailAt(start, absl::StrCat("'", instruction->name_, "' is defined twice"));
+    return lexer_.FailAt(start, "'", instruction->name_, "' is defined twice");
   }
   if (instruction->opcode() != HloOpcode::kParameter) return true;
   const int64_t number = instruction->parameter_number();
@@ -290,9 +277,8 @@ bool InstructionParser::WrapAsync(HloOpcode opcode, const char* start, const Sha
                                   Attributes* attributes) {
   // ((operands), results, context ...)
   if (shape == nullptr || !shape->IsTuple() || shape->tuple_elements().size() < 2) {
-    return lexer_.FailAt(start,
-                         absl::StrCat("the shape of '", OpcodeName(opcode),
-                                      "-start' must be given, as ((operands), result, ...)"));
+    return lexer_.FailAt(start, "the shape of '", OpcodeName(opcode),
+                         "-start' must be given, as ((operands), result, ...)");
   }
   HloModule& module = module_reader_.module();
   HloComputation* computation = module_reader_.MakeGeneratedComputation("async_computation");
@@ -355,9 +341,8 @@ bool InstructionParser::Finish(const char* end) {
   }
   for (size_t number = 0; number < computation_->parameters_.size(); ++number) {
     if (computation_->parameters_[number] == nullptr) {
-      return lexer_.FailAt(
-          end, absl::StrCat("this computation has a parameter ",
-                            computation_->parameters_.size() - 1, " but no parameter ", number));
+      return lexer_.FailAt(end, "this computation has a parameter ",
+                           computation_->parameters_.size() - 1, " but no parameter ", number);
     }
   }
   FillWrapped();

@@ -149,8 +149,7 @@ bool ModuleParser::BeginsProtocolBuffer() {
 
 // `ENTRY name`, `name {`, `name (p: shape, ..) ->` or `name () ->`.
 bool ModuleParser::BeginsComputation() {
-  lexer_.SkipSpace();
-  const char* const start = lexer_.position();
+  const char* const start = lexer_.NextPosition();
   bool begins = false;
   const bool has_percent = lexer_.ConsumeRaw('%');
   const absl::string_view word = lexer_.ReadWord();
@@ -184,12 +183,11 @@ bool ModuleParser::ReadHeader() {
 }
 
 bool ModuleParser::ReadHeaderAttribute() {
-  lexer_.SkipSpace();
-  const char* const start = lexer_.position();
+  const char* const start = lexer_.NextPosition();
   const absl::string_view name = lexer_.ReadWord();
   if (name.empty()) return lexer_.FailExpected("the name of an attribute");
   if (module_->FindAttribute(name).has_value()) {
-    return lexer_.FailAt(start, absl::StrCat("attribute '", name, "' is given twice"));
+    return lexer_.FailAt(start, "attribute '", name, "' is given twice");
   }
   if (!lexer_.Expect('=')) return false;
   absl::string_view text;
@@ -212,12 +210,10 @@ bool ModuleParser::ReadHeaderAttribute() {
 // Tables named FileNames, FunctionNames, FileLocations and StackFrames: a number and a string, or a
 // number and `{..}`, a line.
 bool ModuleParser::ReadStackFrameTables() {
-  lexer_.SkipSpace();
-  const char* const start = lexer_.position();
+  const char* const start = lexer_.NextPosition();
   const char* end = start;
   while (true) {
-    lexer_.SkipSpace();
-    const char* const table = lexer_.position();
+    const char* const table = lexer_.NextPosition();
     const absl::string_view word = lexer_.ReadWord();
     const char next = lexer_.Peek();
     const bool is_table = (word == "FileNames" || word == "FunctionNames" ||
@@ -250,15 +246,13 @@ bool ModuleParser::ReadComputations() {
 }
 
 bool ModuleParser::ReadComputation() {
-  lexer_.SkipSpace();
-  const char* name_start = lexer_.position();
+  const char* name_start = lexer_.NextPosition();
   absl::string_view name;
   bool is_entry = false;
   if (!lexer_.ReadName("a computation", &name)) return false;
   if (name == "ENTRY" && *name_start != '%' && lexer_.Peek() != '{' && lexer_.PeekRaw() != '(') {
     is_entry = true;
-    lexer_.SkipSpace();
-    name_start = lexer_.position();
+    name_start = lexer_.NextPosition();
     if (!lexer_.ReadName("the name of the ENTRY computation", &name)) return false;
   }
   if (is_entry && module_->entry_ != nullptr) {
@@ -284,34 +278,28 @@ bool ModuleParser::ReadComputation() {
   if (declared_result != nullptr) {
     const Shape& actual = computation->root_instruction()->shape();
     if (!EqualIgnoringLayout(*declared_result, actual)) {
-      return lexer_.FailAt(result_start,
-                           absl::StrCat("computation '", name, "' declares the result ",
-                                        declared_result->ToStringWithoutLayout(), ", its root '",
-                                        computation->root_instruction()->name(), "' has the shape ",
-                                        actual.ToStringWithoutLayout()));
+      return lexer_.FailAt(result_start, "computation '", name, "' declares the result ",
+                           declared_result->ToStringWithoutLayout(), ", its root '",
+                           computation->root_instruction()->name(), "' has the shape ",
+                           actual.ToStringWithoutLayout());
     }
   }
   if (!module_->Adopt(computation)) {
-    return lexer_.FailAt(name_start, absl::StrCat("computation '", name, "' is defined twice"));
+    return lexer_.FailAt(name_start, "computation '", name, "' is defined twice");
   }
   if (is_entry) module_->entry_ = computation;
   return true;
 }
 
 bool ModuleParser::ReadSignature(const Shape** result) {
-  if (!lexer_.Expect('(')) return false;
-  if (!lexer_.Consume(')')) {
-    do {
-      absl::string_view name;
-      const Shape* shape = nullptr;
-      if (!lexer_.ReadName("the name of a parameter", &name) || !lexer_.Expect(':') ||
-          !ReadInternedShape(0, &shape)) {
-        return false;
-      }
-    } while (lexer_.Consume(','));
-    if (!lexer_.Expect(')')) return false;
-  }
-  return lexer_.Expect("->") && ReadInternedShape(0, result);
+  const auto read_parameter = [&] {
+    absl::string_view name;
+    const Shape* shape = nullptr;
+    return lexer_.ReadName("the name of a parameter", &name) && lexer_.Expect(':') &&
+           ReadInternedShape(0, &shape);
+  };
+  return lexer_.ReadList('(', ')', read_parameter) && lexer_.Expect("->") &&
+         ReadInternedShape(0, result);
 }
 
 bool ModuleParser::ReadBareInstructions(bool one_without_name) {
@@ -324,8 +312,7 @@ bool ModuleParser::ReadBareInstructions(bool one_without_name) {
 }
 
 bool ModuleParser::ReadInternedShape(int depth, const Shape** shape) {
-  lexer_.SkipSpace();
-  const char* const start = lexer_.position();
+  const char* const start = lexer_.NextPosition();
   if (lexer_.Remaining() == 0) return lexer_.FailExpected("a shape");
   const size_t extent = ShapeExtent(absl::string_view(start, lexer_.Remaining()));
   if (extent > 0) {
@@ -361,8 +348,7 @@ const Shape* ModuleParser::InternInferredShape(const char* position, const Shape
 }
 
 bool ModuleParser::ReadString(absl::string_view* value) {
-  lexer_.SkipSpace();
-  const char* const start = lexer_.position();
+  const char* const start = lexer_.NextPosition();
   absl::string_view raw;
   if (!lexer_.ReadString(&raw)) return false;
   *value = raw;
@@ -370,26 +356,24 @@ bool ModuleParser::ReadString(absl::string_view* value) {
   std::string unescaped;
   std::string error;
   if (!absl::CUnescape(raw, &unescaped, &error)) {
-    return lexer_.FailAt(start, absl::StrCat("this string is malformed: ", error));
+    return lexer_.FailAt(start, "this string is malformed: ", error);
   }
   *value = module_->arena().CopyString(unescaped);
   return true;
 }
 
 bool ModuleParser::ReadCalledComputation(const HloComputation** computation) {
-  lexer_.SkipSpace();
-  const char* const start = lexer_.position();
+  const char* const start = lexer_.NextPosition();
   absl::string_view name;
   if (!lexer_.ReadName("the name of a computation", &name)) return false;
   *computation = module_->FindComputation(name);
   if (*computation != nullptr) return true;
-  return lexer_.FailAt(start,
-                       absl::StrCat("computation '", name, "' is not defined before this place"));
+  return lexer_.FailAt(start, "computation '", name, "' is not defined before this place");
 }
 
 bool ModuleParser::ReadInlineComputation(int depth, const HloComputation** computation) {
   if (depth > kMaxParseDepth) {
-    return lexer_.Fail(absl::StrCat("computations are nested more than ", kMaxParseDepth, " deep"));
+    return lexer_.Fail("computations are nested more than ", kMaxParseDepth, " deep");
   }
   if (!lexer_.Expect('{')) return false;
   HloComputation* made = MakeGeneratedComputation("computation");

@@ -7,7 +7,6 @@
 #include <system_error>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
 namespace xla_indexing::internal {
@@ -17,7 +16,7 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
-bool Lexer::FailAt(const char* position, absl::string_view message) {
+bool Lexer::KeepError(const char* position, absl::string_view message) {
   if (!failed_) {
     failed_ = true;
     error_message_ = std::string(message);
@@ -26,11 +25,10 @@ bool Lexer::FailAt(const char* position, absl::string_view message) {
   return false;
 }
 
-bool Lexer::FailExpected(absl::string_view what) {
+bool Lexer::FailFound(absl::string_view expected) {
   constexpr size_t kLongestShown = 40;
   SkipSpace();
-  if (position_ == end_)
-    return Fail(absl::StrCat("expected ", what, ", found the end of the text"));
+  if (position_ == end_) return Fail("expected ", expected, ", found the end of the text");
   // Shows the word that stands here, or one character.
   const char* stop = position_;
   while (stop < end_ && IsNameCharacter(*stop)) ++stop;
@@ -39,10 +37,12 @@ bool Lexer::FailExpected(absl::string_view what) {
   const bool cut = found.size() > kLongestShown;
   found = found.substr(0, kLongestShown);
   if (!absl::ascii_isprint(static_cast<unsigned char>(found[0]))) {
-    return Fail(absl::StrCat("expected ", what, ", found a byte that is no printable character"));
+    return Fail("expected ", expected, ", found a byte that is no printable character");
   }
-  return Fail(absl::StrCat("expected ", what, ", found '", found, cut ? "..." : "", "'"));
+  return Fail("expected ", expected, ", found '", found, cut ? "..." : "", "'");
 }
+
+bool Lexer::FailExpectedQuoted(absl::string_view text) { return FailExpected("'", text, "'"); }
 
 bool Lexer::SkipComment() {
   if (end_ - position_ < 2) return false;
@@ -78,15 +78,6 @@ bool Lexer::Consume(absl::string_view text) {
   return true;
 }
 
-bool Lexer::FailExpected(char c) {
-  return FailExpected(absl::StrCat("'", absl::string_view(&c, 1), "'"));
-}
-
-bool Lexer::Expect(absl::string_view text) {
-  if (Consume(text)) return true;
-  return FailExpected(absl::StrCat("'", text, "'"));
-}
-
 absl::string_view Lexer::ReadWord() {
   SkipSpace();
   const char* const start = position_;
@@ -112,9 +103,7 @@ bool Lexer::ReadName(absl::string_view what, absl::string_view* name) {
 bool Lexer::ReadInteger(absl::string_view what, int64_t* value) {
   SkipSpace();
   const auto [stop, error] = std::from_chars(position_, end_, *value);
-  if (error == std::errc::result_out_of_range) {
-    return Fail(absl::StrCat(what, " does not fit 64 bits"));
-  }
+  if (error == std::errc::result_out_of_range) return Fail(what, " does not fit 64 bits");
   if (error != std::errc()) return FailExpected(what);
   position_ = stop;
   return true;

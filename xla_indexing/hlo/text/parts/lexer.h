@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
 namespace xla_indexing::internal {
@@ -33,12 +34,21 @@ class Lexer {
         end_(text.data() + text.size()),
         base_offset_(base_offset) {}
 
-  // Keeps an error that was found at `position` (by default where the cursor stands). Returns
-  // false.
-  bool Fail(absl::string_view message) { return FailAt(position_, message); }
-  bool FailAt(const char* position, absl::string_view message);
-  // Fails with "expected `what`, found ..." and shows what stands at the cursor.
-  bool FailExpected(absl::string_view what);
+  // Keeps an error that was found at `position` (by default where the cursor stands), whose message is
+  // the parts one after the other. Returns false.
+  template <typename... Parts>
+  bool Fail(const Parts&... parts) {
+    return FailAt(position_, parts...);
+  }
+  template <typename... Parts>
+  bool FailAt(const char* position, const Parts&... parts) {
+    return KeepError(position, absl::StrCat(parts...));
+  }
+  // Fails with "expected <what>, found ..." and shows what stands at the cursor.
+  template <typename... Parts>
+  bool FailExpected(const Parts&... what) {
+    return FailFound(absl::StrCat(what...));
+  }
 
   bool failed() const { return failed_; }
   const std::string& error_message() const { return error_message_; }
@@ -66,6 +76,11 @@ class Lexer {
     }
   }
 
+  // Where what comes next begins: the cursor after SkipSpace.
+  const char* NextPosition() {
+    SkipSpace();
+    return position_;
+  }
   bool AtEnd() {
     SkipSpace();
     return position_ == end_;
@@ -93,8 +108,21 @@ class Lexer {
   }
   bool Consume(absl::string_view text);
   // As Consume, but it is an error if something else stands there.
-  bool Expect(char c) { return Consume(c) || FailExpected(c); }
-  bool Expect(absl::string_view text);
+  bool Expect(char c) { return Consume(c) || FailExpectedQuoted(absl::string_view(&c, 1)); }
+  bool Expect(absl::string_view text) { return Consume(text) || FailExpectedQuoted(text); }
+  // `open`, what `read()` reads any number of times with commas between, and `close`.
+  template <typename Read>
+  bool ReadList(char open, char close, Read read) {
+    return Expect(open) && (Consume(close) || (ReadSeparated(read) && Expect(close)));
+  }
+  // What `read()` reads, once or several times with commas between.
+  template <typename Read>
+  bool ReadSeparated(Read read) {
+    do {
+      if (!read()) return false;
+    } while (Consume(','));
+    return true;
+  }
 
   // Whether a name can begin with, or go on with, a character.
   static bool IsNameStart(char c) {
@@ -126,7 +154,9 @@ class Lexer {
   bool ReadUntilSpace(absl::string_view* raw);
 
  private:
-  bool FailExpected(char c);
+  bool KeepError(const char* position, absl::string_view message);
+  bool FailFound(absl::string_view expected);
+  bool FailExpectedQuoted(absl::string_view text);
 
   static constexpr uint8_t kStartsName = 1;
   static constexpr uint8_t kContinuesName = 2;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
 namespace xla_indexing::internal {
@@ -27,8 +26,8 @@ bool StoreWindowField(Lexer& lexer, const char* start, absl::string_view name,
                       const WindowField& field, Window* window) {
   if (window->dimensions.empty()) window->dimensions.resize(field.size());
   if (window->dimensions.size() != field.size()) {
-    return lexer.FailAt(start, absl::StrCat("the window has ", window->dimensions.size(),
-                                            " dimensions, its ", name, " has ", field.size()));
+    return lexer.FailAt(start, "the window has ", window->dimensions.size(), " dimensions, its ",
+                        name, " has ", field.size());
   }
   for (size_t i = 0; i < field.size(); ++i) {
     WindowDimension& dimension = window->dimensions[i];
@@ -51,7 +50,7 @@ bool StoreWindowField(Lexer& lexer, const char* start, absl::string_view name,
       continue;
     }
     if (values[0] < (name == "size" ? 0 : 1)) {
-      return lexer.FailAt(start, absl::StrCat("a ", name, " of a window cannot be ", values[0]));
+      return lexer.FailAt(start, "a ", name, " of a window cannot be ", values[0]);
     }
     if (name == "size") dimension.size = values[0];
     if (name == "stride") dimension.stride = values[0];
@@ -98,8 +97,8 @@ bool ReadLabels(Lexer& lexer, char first, int64_t* first_dimension, char second,
     if (dimension < 0) return lexer.FailAt(start, "a number is missing among these labels");
   }
   if (*first_dimension < 0 || *second_dimension < 0) {
-    return lexer.FailExpected(absl::StrCat("the labels ", std::string(1, first), ", ",
-                                           std::string(1, second), " and the digits"));
+    return lexer.FailExpected("the labels ", std::string(1, first), ", ", std::string(1, second),
+                              " and the digits");
   }
   return true;
 }
@@ -107,20 +106,15 @@ bool ReadLabels(Lexer& lexer, char first, int64_t* first_dimension, char second,
 }  // namespace
 
 bool ReadIntegers(Lexer& lexer, IntegerList* values) {
-  if (!lexer.Expect('{')) return false;
-  if (lexer.Consume('}')) return true;
-  do {
-    if (!lexer.ReadInteger("an integer", &values->emplace_back())) return false;
-  } while (lexer.Consume(','));
-  return lexer.Expect('}');
+  return lexer.ReadList('{', '}',
+                        [&] { return lexer.ReadInteger("an integer", &values->emplace_back()); });
 }
 
 bool ReadWindow(Lexer& lexer, Window* window) {
   if (!lexer.Expect('{')) return false;
   std::vector<absl::string_view> seen;
   while (!lexer.Consume('}')) {
-    lexer.SkipSpace();
-    const char* const start = lexer.position();
+    const char* const start = lexer.NextPosition();
     const absl::string_view name = lexer.ReadWord();
     if (!IsWindowField(name)) {
       lexer.SetPosition(start);
@@ -128,7 +122,7 @@ bool ReadWindow(Lexer& lexer, Window* window) {
           "size, stride, pad, lhs_dilate, rhs_dilate or rhs_reversal of a window");
     }
     for (const absl::string_view other : seen) {
-      if (other == name) return lexer.FailAt(start, absl::StrCat(name, " is given twice"));
+      if (other == name) return lexer.FailAt(start, name, " is given twice");
     }
     seen.push_back(name);
     if (!lexer.Expect('=')) return false;
@@ -142,8 +136,7 @@ bool ReadWindow(Lexer& lexer, Window* window) {
 }
 
 bool ReadDimensionLabels(Lexer& lexer, ConvolutionDimensionNumbers* numbers) {
-  lexer.SkipSpace();
-  const char* const start = lexer.position();
+  const char* const start = lexer.NextPosition();
   if (!ReadLabels(lexer, 'b', &numbers->input_batch, 'f', &numbers->input_feature,
                   &numbers->input_spatial, &numbers->input_rank)) {
     return false;
@@ -185,9 +178,7 @@ bool ReadPadding(Lexer& lexer, std::vector<PaddingDimension>* padding) {
 }
 
 bool ReadSlice(Lexer& lexer, std::vector<SliceRange>* slice) {
-  if (!lexer.Expect('{')) return false;
-  if (lexer.Consume('}')) return true;
-  do {
+  return lexer.ReadList('{', '}', [&] {
     SliceRange& range = slice->emplace_back();
     if (!lexer.Expect('[') || !lexer.ReadInteger("the start of a slice", &range.start) ||
         !lexer.Expect(':') || !lexer.ReadInteger("the limit of a slice", &range.limit)) {
@@ -196,9 +187,8 @@ bool ReadSlice(Lexer& lexer, std::vector<SliceRange>* slice) {
     if (lexer.Consume(':') && !lexer.ReadInteger("the stride of a slice", &range.stride)) {
       return false;
     }
-    if (!lexer.Expect(']')) return false;
-  } while (lexer.Consume(','));
-  return lexer.Expect('}');
+    return lexer.Expect(']');
+  });
 }
 
 std::optional<KernelSparsity> ParseKernelSparsity(absl::string_view config) {

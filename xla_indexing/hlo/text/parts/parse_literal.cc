@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/text/parts/float_format.h"
 #include "xla_indexing/hlo/types/element_type.h"
@@ -22,7 +21,7 @@ namespace xla_indexing::internal {
 namespace {
 
 bool OutOfRange(Lexer& lexer, const char* start, absl::string_view text, ElementType type) {
-  return lexer.FailAt(start, absl::StrCat(text, " is out of the range of ", ElementTypeName(type)));
+  return lexer.FailAt(start, text, " is out of the range of ", ElementTypeName(type));
 }
 
 // The characters of a decimal number; which of them make one is left to from_chars.
@@ -50,7 +49,7 @@ bool ReadIntegerBits(Lexer& lexer, ElementType type, uint64_t* bits) {
   uint64_t magnitude = 0;
   const auto [stop, error] = std::from_chars(text.data() + (negative ? 1 : 0), end, magnitude);
   if (error == std::errc::invalid_argument || stop != end) {
-    return lexer.FailExpected(absl::StrCat("an integer of type ", ElementTypeName(type)));
+    return lexer.FailExpected("an integer of type ", ElementTypeName(type));
   }
   const int width = BitWidth(type);
   // Magnitudes up to `limit` are in range: 2^(width-1) below zero, one less above; 2^width - 1
@@ -87,11 +86,11 @@ bool ReadNonFiniteBits(Lexer& lexer, ElementType type, const char* start, bool n
     found = EncodeNan(type, negative);
   } else {
     lexer.SetPosition(start);
-    return lexer.FailExpected(absl::StrCat("a number of type ", ElementTypeName(type)));
+    return lexer.FailExpected("a number of type ", ElementTypeName(type));
   }
   if (!found.has_value()) {
-    return lexer.FailAt(
-        start, absl::StrCat(ElementTypeName(type), " has no value '", lexer.TextSince(start), "'"));
+    return lexer.FailAt(start, ElementTypeName(type), " has no value '", lexer.TextSince(start),
+                        "'");
   }
   *bits = *found;
   return true;
@@ -118,7 +117,7 @@ bool ReadFloatBits(Lexer& lexer, ElementType type, uint64_t* bits) {
   double value = 0;
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc::invalid_argument || stop != end) {
-    return lexer.FailExpected(absl::StrCat("a number of type ", ElementTypeName(type)));
+    return lexer.FailExpected("a number of type ", ElementTypeName(type));
   }
   // What is too small to be told from zero is also "out of range" to from_chars.
   if (error == std::errc::result_out_of_range)
@@ -192,8 +191,7 @@ bool ReadArray(Lexer& lexer, Literal* literal) {
         break;
       }
       if (lexer.Peek() != '}') {
-        return lexer.FailExpected(
-            absl::StrCat("'}' after ", size, " elements of dimension ", level - 1));
+        return lexer.FailExpected("'}' after ", size, " elements of dimension ", level - 1);
       }
       lexer.Consume('}');
       --level;
@@ -205,10 +203,9 @@ bool ReadArray(Lexer& lexer, Literal* literal) {
 
 bool ReadLiteral(Lexer& lexer, const Shape& shape, int depth, Literal* literal) {
   if (depth > kMaxParseDepth) {
-    return lexer.Fail(absl::StrCat("literals are nested more than ", kMaxParseDepth, " deep"));
+    return lexer.Fail("literals are nested more than ", kMaxParseDepth, " deep");
   }
-  lexer.SkipSpace();
-  const char* const start = lexer.position();
+  const char* const start = lexer.NextPosition();
   if (lexer.Peek() == '{' && lexer.PeekSecond() == '.') {
     lexer.Consume('{');
     if (!lexer.Expect("...") || !lexer.Expect('}')) return false;
@@ -245,8 +242,8 @@ bool ReadLiteral(Lexer& lexer, const Shape& shape, int depth, Literal* literal) 
   // An array of few characters cannot have many elements; its memory is not reserved on its word.
   if (const absl::StatusOr<int64_t> count = shape.ElementCount();
       count.ok() && *count > static_cast<int64_t>(lexer.Remaining())) {
-    return lexer.FailAt(
-        start, absl::StrCat("this literal has fewer elements than its shape, ", shape.ToString()));
+    return lexer.FailAt(start, "this literal has fewer elements than its shape, ",
+                        shape.ToString());
   }
   absl::StatusOr<Literal> zeros = Literal::Zeros(shape);
   if (!zeros.ok()) return lexer.FailAt(start, zeros.status().message());

@@ -10,7 +10,6 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/types/element_type.h"
@@ -21,8 +20,7 @@ namespace xla_indexing::internal {
 namespace {
 
 bool ReadElementType(Lexer& lexer, ElementType* type) {
-  lexer.SkipSpace();
-  const char* const start = lexer.position();
+  const char* const start = lexer.NextPosition();
   const absl::string_view word = lexer.ReadWord();
   const std::optional<ElementType> found = ElementTypeFromName(word);
   if (!found.has_value()) {
@@ -35,22 +33,19 @@ bool ReadElementType(Lexer& lexer, ElementType* type) {
 
 // `[2,<=3,?]`.
 bool ReadDimensions(Lexer& lexer, Shape* shape) {
-  if (!lexer.Expect('[')) return false;
-  if (lexer.Consume(']')) return true;
-  do {
+  return lexer.ReadList('[', ']', [&] {
     if (lexer.Consume('?')) {
       shape->AddDimension(Shape::kUnboundedSize, /*is_dynamic=*/true);
-      continue;
+      return true;
     }
     const bool is_bound = lexer.Consume("<=");
-    lexer.SkipSpace();
-    const char* const start = lexer.position();
+    const char* const start = lexer.NextPosition();
     int64_t size = 0;
     if (!lexer.ReadInteger("the size of a dimension", &size)) return false;
     if (size < 0) return lexer.FailAt(start, "the size of a dimension is negative");
     shape->AddDimension(size, is_bound);
-  } while (lexer.Consume(','));
-  return lexer.Expect(']');
+    return true;
+  });
 }
 
 // `(n)` after a letter of a layout.
@@ -59,32 +54,24 @@ bool ReadParenthesized(Lexer& lexer, absl::string_view what, int64_t* value) {
 }
 
 bool ReadTile(Lexer& lexer, Tile* tile) {
-  if (!lexer.Expect('(')) return false;
-  if (lexer.Consume(')')) return true;
-  do {
+  return lexer.ReadList('(', ')', [&] {
     int64_t size = Tile::kCombineDimension;
     if (!lexer.Consume('*')) {
-      lexer.SkipSpace();
-      const char* const start = lexer.position();
+      const char* const start = lexer.NextPosition();
       if (!lexer.ReadInteger("the size of a tile", &size)) return false;
       if (size < 0) return lexer.FailAt(start, "the size of a tile is negative");
     }
     tile->dimensions.push_back(size);
-  } while (lexer.Consume(','));
-  return lexer.Expect(')');
+    return true;
+  });
 }
 
 bool ReadSplitConfig(Lexer& lexer, SplitConfig* split) {
-  if (!lexer.Expect('(') || !lexer.ReadInteger("a dimension", &split->dimension) ||
-      !lexer.Expect(':')) {
-    return false;
-  }
-  do {
-    int64_t index = 0;
-    if (!lexer.ReadInteger("a split index", &index)) return false;
-    split->split_indices.push_back(index);
-  } while (lexer.Consume(','));
-  return lexer.Expect(')');
+  const auto read_index = [&] {
+    return lexer.ReadInteger("a split index", &split->split_indices.emplace_back());
+  };
+  return lexer.Expect('(') && lexer.ReadInteger("a dimension", &split->dimension) &&
+         lexer.Expect(':') && lexer.ReadSeparated(read_index) && lexer.Expect(')');
 }
 
 bool ReadDimLevels(Lexer& lexer, std::string* levels) {
@@ -150,23 +137,19 @@ bool ReadLayout(Lexer& lexer, int depth, Shape* shape) {
   Layout layout;
   if (!lexer.Expect('{')) return false;
   const char next = lexer.Peek();
-  if (next != '}' && next != ':') {
-    do {
-      int64_t dimension = 0;
-      if (!lexer.ReadInteger("a dimension", &dimension)) return false;
-      layout.minor_to_major.push_back(dimension);
-    } while (lexer.Consume(','));
-  }
+  const auto read_dimension = [&] {
+    return lexer.ReadInteger("a dimension", &layout.minor_to_major.emplace_back());
+  };
+  if (next != '}' && next != ':' && !lexer.ReadSeparated(read_dimension)) return false;
   if (lexer.Consume(':') && !ReadLayoutDetails(lexer, depth, &layout)) return false;
   if (!lexer.Expect('}')) return false;
   const auto rank = static_cast<int64_t>(layout.minor_to_major.size());
   if (rank != shape->rank()) {
-    return lexer.FailAt(start, absl::StrCat("this layout has ", rank, " dimensions, its array ",
-                                            shape->ToString(), " has ", shape->rank()));
+    return lexer.FailAt(start, "this layout has ", rank, " dimensions, its array ",
+                        shape->ToString(), " has ", shape->rank());
   }
   if (!IsPermutation(layout.minor_to_major, rank)) {
-    return lexer.FailAt(
-        start, absl::StrCat("this layout is no permutation of the dimensions 0 to ", rank - 1));
+    return lexer.FailAt(start, "this layout is no permutation of the dimensions 0 to ", rank - 1);
   }
   shape->SetLayout(std::move(layout));
   return true;
@@ -174,12 +157,8 @@ bool ReadLayout(Lexer& lexer, int depth, Shape* shape) {
 
 // `b(f32[4,16])` or the tuple `(f32[2], s32[])`, the cursor being on the opening parenthesis.
 bool ReadElements(Lexer& lexer, int depth, std::vector<Shape>* elements) {
-  if (!lexer.Expect('(')) return false;
-  if (lexer.Consume(')')) return true;
-  do {
-    if (!ReadShape(lexer, depth + 1, &elements->emplace_back())) return false;
-  } while (lexer.Consume(','));
-  return lexer.Expect(')');
+  return lexer.ReadList('(', ')',
+                        [&] { return ReadShape(lexer, depth + 1, &elements->emplace_back()); });
 }
 
 }  // namespace
@@ -211,7 +190,7 @@ bool ReadShape(Lexer& lexer, int depth, Shape* shape) {
   const char first = lexer.Peek();
   const char* const start = lexer.position();
   if (depth > kMaxParseDepth) {
-    return lexer.Fail(absl::StrCat("shapes are nested more than ", kMaxParseDepth, " deep"));
+    return lexer.Fail("shapes are nested more than ", kMaxParseDepth, " deep");
   }
   const bool is_buffer = first == 'b' && lexer.PeekRaw(1) == '(';
   if (is_buffer) lexer.Consume('b');
@@ -234,7 +213,7 @@ bool ReadShape(Lexer& lexer, int depth, Shape* shape) {
   if (!ReadDimensions(lexer, shape)) return false;
   if (!IsArrayType(type)) {
     if (shape->rank() != 0) {
-      return lexer.FailAt(start, absl::StrCat(ElementTypeName(type), " has no dimensions"));
+      return lexer.FailAt(start, ElementTypeName(type), " has no dimensions");
     }
     // A token may be printed with the empty layout of a scalar, which says nothing.
     if (lexer.Peek() == '{' && lexer.PeekSecond() == '}')
