@@ -31,6 +31,7 @@ using shape_rules::Agreement;
 using shape_rules::Brief;
 using shape_rules::Error;
 using shape_rules::OneOrTuple;
+using shape_rules::OperandShapes;
 using shape_rules::ShapesAgree;
 
 // Whether the operation has the attribute use_global_device_ids, false where it is left out.
@@ -112,9 +113,7 @@ absl::Status CheckDeviceCount(const HloInstruction& i, const CollectiveIds& ids)
 
 // What ids are of, and the counts of the module, 1 where they are not known.
 absl::Status TakeIds(const HloInstruction& i, CollectiveIds* ids) {
-  const absl::StatusOr<DeviceIdSpace> space = IdSpaceOf(i);
-  if (!space.ok()) return space.status();
-  ids->space = *space;
+  XLA_INDEXING_ASSIGN_OR_RETURN(ids->space, IdSpaceOf(i));
   const HloModule* module = i.parent() == nullptr ? nullptr : i.parent()->parent();
   if (module == nullptr) return absl::OkStatus();
   if (module->replica_count() > 1) ids->replica_count = module->replica_count();
@@ -379,9 +378,7 @@ std::optional<int64_t> ResultElementOfStart(const HloInstruction& start) {
   if (!start.shape().IsTuple()) return std::nullopt;
   const absl::Span<const Shape> elements = start.shape().tuple_elements();
   if (elements.size() < 2) return std::nullopt;
-  std::vector<Shape> operands;
-  operands.reserve(start.operand_count());
-  for (const HloInstruction* operand : start.operands()) operands.push_back(operand->shape());
+  std::vector<Shape> operands = OperandShapes(start);
   // A permute in place may have the shapes of its first two operands as (operands, result).
   if (start.HasAttribute(AttributeKey::kSliceSizes) && operands.size() == 4 &&
       ShapesAgree(elements[0], operands[0], Agreement::kExact) &&

@@ -29,18 +29,17 @@ namespace xla_indexing::internal::shape_rules {
 namespace {
 
 // The shape of the only operand, or the tuple of the operands' shapes.
-Shape Operands(const HloInstruction& i) {
-  std::vector<Shape> shapes;
-  shapes.reserve(i.operand_count());
-  for (const HloInstruction* operand : i.operands()) shapes.push_back(operand->shape());
-  return OneOrTuple(std::move(shapes));
+Shape Operands(const HloInstruction& i) { return OneOrTuple(OperandShapes(i)); }
+
+// The result in the shape of a `-start`.
+const Shape& ResultOfStart(const HloInstruction& i) {
+  const std::optional<int64_t> element = ResultElementOfStart(i);
+  return element ? i.shape().tuple_element(*element) : i.shape();
 }
 
 // Checks the given shape of a `-start` whose result is `result`.
 absl::Status CheckStart(const HloInstruction& i, const Shape& operands, const Shape& result) {
-  const std::optional<int64_t> element = ResultElementOfStart(i);
-  const Shape& given = element ? i.shape().tuple_element(*element) : i.shape();
-  if (ShapesAgree(given, result, Agreement::kFloatPrecision)) return absl::OkStatus();
+  if (ShapesAgree(ResultOfStart(i), result, Agreement::kFloatPrecision)) return absl::OkStatus();
   return MismatchError(i, Shape::Tuple({operands, result}));
 }
 
@@ -90,54 +89,47 @@ absl::Status CheckMultiple(const HloInstruction& i, const Shape& whole, const Sh
 
 // The dimension along which arrays are gathered or scattered.
 absl::StatusOr<int64_t> RequireShardDimension(const HloInstruction& i) {
-  if (i.operand_count() == 0) return Error(i, "takes at least one operand");
-  XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckSomeArrays(i));
   return RequireDimension(i, i.operand(0)->shape().rank());
 }
 
 absl::Status CheckGathered(const HloInstruction& i, const Shape& operands, const Shape& result) {
-  const auto dimension = RequireShardDimension(i);
-  if (!dimension.ok()) return dimension.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const int64_t dimension, RequireShardDimension(i));
   std::optional<int64_t> shards;
-  XLA_INDEXING_RETURN_IF_ERROR(CheckMultiple(i, result, operands, *dimension, &shards));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckMultiple(i, result, operands, dimension, &shards));
   return CollectiveGroupsOf(i).status();
 }
 
 // The function of a reduction across devices. One function serves all operands, which may differ in
 // type, so its own types are free; it may be one of arrays.
 absl::Status CheckDeviceReducer(const HloInstruction& i) {
-  const auto reducer = RequireComputation(i, AttributeKey::kToApply);
-  if (!reducer.ok()) return reducer.status();
-  const auto parameters = (*reducer)->parameters();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto* reducer, RequireComputation(i, AttributeKey::kToApply));
+  const auto parameters = reducer->parameters();
   const auto is_array = [](const HloInstruction* parameter) {
     return parameter != nullptr && parameter->shape().IsArray();
   };
   if (parameters.size() == 2 && absl::c_all_of(parameters, is_array) &&
-      (*reducer)->root_instruction()->shape().IsArray()) {
+      reducer->root_instruction()->shape().IsArray()) {
     return absl::OkStatus();
   }
   XLA_INDEXING_RETURN_IF_ERROR(
-      CheckScalarParameters(i, **reducer, {ElementType::kTuple, ElementType::kTuple}));
-  return ScalarResults(i, **reducer, 1).status();
+      CheckScalarParameters(i, *reducer, {ElementType::kTuple, ElementType::kTuple}));
+  return ScalarResults(i, *reducer, 1).status();
 }
 
 // The operands of an operation whose groups have roots, without the one that says which they are: a
 // number for all of them, or one for each.
 absl::StatusOr<std::vector<Shape>> OperandsWithoutRoot(const HloInstruction& i) {
-  std::vector<Shape> shapes;
-  const bool is_dynamic = HasDynamicRoot(i);
-  const int64_t count = i.operand_count() - (is_dynamic ? 1 : 0);
-  if (count == 0) return Error(i, "takes at least one operand");
-  for (const HloInstruction* operand : i.operands().first(count)) {
-    shapes.push_back(operand->shape());
+  std::vector<Shape> shapes = OperandShapes(i);
+  const size_t roots = HasDynamicRoot(i) ? 1 : 0;
+  if (shapes.size() == roots) return Error(i, "takes at least one operand");
+  if (roots == 0) return shapes;
+  const Shape& root = shapes.back();
+  if (!root.IsArray() || !IsIntegral(root.element_type()) || root.rank() > 1) {
+    return Error(i, "operand ", shapes.size() - 1,
+                 " is no vector of integers that says which device is the root");
   }
-  if (is_dynamic) {
-    const Shape& root = i.operand(count)->shape();
-    if (!root.IsArray() || !IsIntegral(root.element_type()) || root.rank() > 1) {
-      return Error(i, "operand ", count,
-                   " is no vector of integers that says which device is the root");
-    }
-  }
+  shapes.pop_back();
   return shapes;
 }
 
@@ -146,31 +138,28 @@ absl::Status CheckAllGather(const HloInstruction& i) {
 }
 
 absl::Status CheckAllGatherStart(const HloInstruction& i) {
-  const std::optional<int64_t> element = ResultElementOfStart(i);
-  return CheckGathered(i, Operands(i), element ? i.shape().tuple_element(*element) : i.shape());
+  return CheckGathered(i, Operands(i), ResultOfStart(i));
 }
 
 absl::Status CheckReduceScatter(const HloInstruction& i) {
-  const auto dimension = RequireShardDimension(i);
-  if (!dimension.ok()) return dimension.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const int64_t dimension, RequireShardDimension(i));
   XLA_INDEXING_RETURN_IF_ERROR(CheckDeviceReducer(i));
   std::optional<int64_t> shards;
-  XLA_INDEXING_RETURN_IF_ERROR(CheckMultiple(i, Operands(i), i.shape(), *dimension, &shards));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckMultiple(i, Operands(i), i.shape(), dimension, &shards));
   return CollectiveGroupsOf(i).status();
 }
 
 Result InferAllReduce(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
   XLA_INDEXING_RETURN_IF_ERROR(CheckDeviceReducer(i));
-  if (absl::Status status = CollectiveGroupsOf(i).status(); !status.ok()) return status;
+  XLA_INDEXING_RETURN_IF_ERROR(CollectiveGroupsOf(i).status());
   if (i.operand_count() == 1) return &i.operand(0)->shape();
   return Operands(i);
 }
 
 absl::Status CheckAllReduceStart(const HloInstruction& i) {
-  const Result result = InferAllReduce(i);
-  if (!result.ok()) return result.status();
-  return CheckStart(i, Operands(i), **result);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const InferredShape result, InferAllReduce(i));
+  return CheckStart(i, Operands(i), *result);
 }
 
 Result InferAllReduceDone(const HloInstruction& i) {
@@ -180,19 +169,16 @@ Result InferAllReduceDone(const HloInstruction& i) {
 }
 
 Result InferAllToAll(const HloInstruction& i) {
-  if (i.operand_count() == 0) return Error(i, "takes at least one operand");
-  XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckSomeArrays(i));
   const Shape& first = i.operand(0)->shape();
   if (i.HasAttribute(AttributeKey::kDimensions)) {
     if (i.operand_count() != 1) {
       return Error(i, "takes one operand to split along a dimension, not ", i.operand_count());
     }
-    const auto dimension = RequireDimension(i, first.rank());
-    if (!dimension.ok()) return dimension.status();
-    if (absl::Status status = CollectiveGroupsOf(i).status(); !status.ok()) return status;
+    XLA_INDEXING_RETURN_IF_ERROR(RequireDimension(i, first.rank()).status());
+    XLA_INDEXING_RETURN_IF_ERROR(CollectiveGroupsOf(i).status());
     return &first;
   }
-  std::vector<Shape> shapes;
   for (int64_t k = 0; k < i.operand_count(); ++k) {
     const Shape& shape = i.operand(k)->shape();
     if (!ShapesAgree(first, shape, Agreement::kExact)) {
@@ -204,10 +190,9 @@ Result InferAllToAll(const HloInstruction& i) {
                    first.LayoutOrRowMajor().ToString(), " and ",
                    shape.LayoutOrRowMajor().ToString());
     }
-    shapes.push_back(shape);
   }
-  if (absl::Status status = CollectiveGroupsOf(i).status(); !status.ok()) return status;
-  return Shape::Tuple(std::move(shapes));
+  XLA_INDEXING_RETURN_IF_ERROR(CollectiveGroupsOf(i).status());
+  return Shape::Tuple(OperandShapes(i));
 }
 
 // ragged-all-to-all(input, output, input_offsets, send_sizes, output_offsets, recv_sizes)
@@ -232,15 +217,14 @@ Result InferRaggedAllToAll(const HloInstruction& i) {
       return Error(i, "operand ", k, " is not an array of integers of the sizes of operand 2");
     }
   }
-  if (absl::Status status = CollectiveGroupsOf(i).status(); !status.ok()) return status;
+  XLA_INDEXING_RETURN_IF_ERROR(CollectiveGroupsOf(i).status());
   return &output;
 }
 
 Result InferCollectiveBroadcast(const HloInstruction& i) {
-  absl::StatusOr<std::vector<Shape>> operands = OperandsWithoutRoot(i);
-  if (!operands.ok()) return operands.status();
-  if (absl::Status status = CollectiveGroupsOf(i).status(); !status.ok()) return status;
-  return OneOrTuple(*std::move(operands));
+  XLA_INDEXING_ASSIGN_OR_RETURN(std::vector<Shape> operands, OperandsWithoutRoot(i));
+  XLA_INDEXING_RETURN_IF_ERROR(CollectiveGroupsOf(i).status());
+  return OneOrTuple(std::move(operands));
 }
 
 Result InferCollectiveReduce(const HloInstruction& i) {
@@ -253,7 +237,7 @@ Result InferCollectiveReduce(const HloInstruction& i) {
 // input_starts, output_starts).
 Result InferCollectivePermute(const HloInstruction& i) {
   if (i.operand_count() == 0) return Error(i, "takes at least one operand");
-  if (absl::Status status = CollectivePairsOf(i).status(); !status.ok()) return status;
+  XLA_INDEXING_RETURN_IF_ERROR(CollectivePairsOf(i).status());
   if (i.HasAttribute(AttributeKey::kSliceSizes)) {
     if (i.operand_count() != 4) {
       return Error(i, "takes 4 operands with slice_sizes, not ", i.operand_count());
@@ -265,15 +249,13 @@ Result InferCollectivePermute(const HloInstruction& i) {
 }
 
 Result InferCollectivePermuteStart(const HloInstruction& i) {
-  Result result = InferCollectivePermute(i);
-  if (!result.ok()) return result;
-  return Shape::Tuple({Operands(i), **result});
+  XLA_INDEXING_ASSIGN_OR_RETURN(const InferredShape result, InferCollectivePermute(i));
+  return Shape::Tuple({Operands(i), *result});
 }
 
 absl::Status CheckCollectivePermuteStart(const HloInstruction& i) {
-  const Result result = InferCollectivePermute(i);
-  if (!result.ok()) return result.status();
-  return CheckStart(i, Operands(i), **result);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const InferredShape result, InferCollectivePermute(i));
+  return CheckStart(i, Operands(i), *result);
 }
 
 Result InferCollectiveDone(const HloInstruction& i) {

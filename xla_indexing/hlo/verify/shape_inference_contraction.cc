@@ -73,15 +73,15 @@ struct FreeDimensions {
 absl::StatusOr<FreeDimensions> CheckDotDimensions(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
   const DotDimensionNumbers numbers = i.dot_dimension_numbers();
-  auto lhs = MarkBatchAndContracting(i, 0, numbers.lhs_batch_dims, numbers.lhs_contracting_dims);
-  if (!lhs.ok()) return lhs.status();
-  auto rhs = MarkBatchAndContracting(i, 1, numbers.rhs_batch_dims, numbers.rhs_contracting_dims);
-  if (!rhs.ok()) return rhs.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(auto lhs, MarkBatchAndContracting(i, 0, numbers.lhs_batch_dims,
+                                                                  numbers.lhs_contracting_dims));
+  XLA_INDEXING_ASSIGN_OR_RETURN(auto rhs, MarkBatchAndContracting(i, 1, numbers.rhs_batch_dims,
+                                                                  numbers.rhs_contracting_dims));
   XLA_INDEXING_RETURN_IF_ERROR(
       CheckPairs(i, "batch", numbers.lhs_batch_dims, numbers.rhs_batch_dims));
   XLA_INDEXING_RETURN_IF_ERROR(
       CheckPairs(i, "contracting", numbers.lhs_contracting_dims, numbers.rhs_contracting_dims));
-  return FreeDimensions{*std::move(lhs), *std::move(rhs)};
+  return FreeDimensions{std::move(lhs), std::move(rhs)};
 }
 
 void AppendUnmarked(const Shape& from, const Marks& marks, Shape* to) {
@@ -154,9 +154,8 @@ absl::Status CheckConvolutionLabels(const HloInstruction& i, const char* what, i
 }
 
 Result InferDot(const HloInstruction& i) {
-  const auto free = CheckDotDimensions(i);
-  if (!free.ok()) return free.status();
-  return DotResult(i, *free);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto free, CheckDotDimensions(i));
+  return DotResult(i, free);
 }
 
 // The ragged dimension of the left operand consists of groups of rows. It may be
@@ -164,20 +163,19 @@ Result InferDot(const HloInstruction& i) {
 // - contracting: each group gives a result of its own, along a new dimension in front;
 // - batch: as a dot.
 Result InferRaggedDot(const HloInstruction& i) {
-  auto free = CheckDotDimensions(i);
-  if (!free.ok()) return free.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(auto free, CheckDotDimensions(i));
   const Shape& lhs = i.operand(0)->shape();
   const Shape& rhs = i.operand(1)->shape();
   const Shape& sizes = i.operand(2)->shape();
   const DotDimensionNumbers numbers = i.dot_dimension_numbers();
-  const auto ragged_dims = RequireIntegers(i, AttributeKey::kLhsRaggedDims);
-  if (!ragged_dims.ok()) return ragged_dims.status();
-  XLA_INDEXING_RETURN_IF_ERROR(CheckDimensions(i, "lhs_ragged_dims", *ragged_dims, lhs.rank()));
-  if (ragged_dims->size() != 1) {
-    return Error(i, "lhs_ragged_dims=", Braced(*ragged_dims), " is not one dimension");
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto ragged_dims,
+                                RequireIntegers(i, AttributeKey::kLhsRaggedDims));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckDimensions(i, "lhs_ragged_dims", ragged_dims, lhs.rank()));
+  if (ragged_dims.size() != 1) {
+    return Error(i, "lhs_ragged_dims=", Braced(ragged_dims), " is not one dimension");
   }
   if (sizes.rank() == 0) return Error(i, "the group sizes are a scalar");
-  const int64_t ragged = ragged_dims->front();
+  const int64_t ragged = ragged_dims.front();
   const DimensionList group_dims = i.GetIntegers(AttributeKey::kRhsGroupDims);
   const bool is_contracting = absl::c_linear_search(numbers.lhs_contracting_dims, ragged);
   const bool is_batch = absl::c_linear_search(numbers.lhs_batch_dims, ragged);
@@ -194,7 +192,7 @@ Result InferRaggedDot(const HloInstruction& i) {
   if (is_contracting) add_before_ragged(numbers.lhs_contracting_dims);
   if (!is_batch && !is_contracting) {
     for (int64_t d = 0; d < ragged; ++d) {
-      if (!free->lhs_bound[d]) prefix.push_back(d);
+      if (!free.lhs_bound[d]) prefix.push_back(d);
     }
   }
   XLA_INDEXING_RETURN_IF_ERROR(CheckGroupSizes(i, prefix));
@@ -205,31 +203,30 @@ Result InferRaggedDot(const HloInstruction& i) {
       return Error(i, "rhs_group_dims=", Braced(group_dims),
                    " is given though the ragged dimension is no free one");
     }
-    if (is_batch) return DotResult(i, *free);
+    if (is_batch) return DotResult(i, free);
     Shape result = Shape::Scalar(HigherPrecision(lhs.element_type(), rhs.element_type()));
     AppendDimension(sizes, groups_dimension, &result);
-    const Shape rest = DotResult(i, *free);
+    const Shape rest = DotResult(i, free);
     for (int64_t d = 0; d < rest.rank(); ++d) AppendDimension(rest, d, &result);
     return result;
   }
   XLA_INDEXING_RETURN_IF_ERROR(CheckDimensions(i, "rhs_group_dims", group_dims, rhs.rank()));
-  if (group_dims.size() != 1 || free->rhs_bound[group_dims[0]]) {
+  if (group_dims.size() != 1 || free.rhs_bound[group_dims[0]]) {
     return Error(i, "rhs_group_dims=", Braced(group_dims), " is not one free dimension");
   }
   if (!SizesAgree(rhs.dimension(group_dims[0]), sizes.dimension(groups_dimension))) {
     return Error(i, "group dimension ", group_dims[0], " of operand 1 does not hold the ",
                  sizes.dimension(groups_dimension), " groups");
   }
-  free->rhs_bound[group_dims[0]] = true;
-  return DotResult(i, *free);
+  free.rhs_bound[group_dims[0]] = true;
+  return DotResult(i, free);
 }
 
 Result InferScaledDot(const HloInstruction& i) {
-  const auto free = CheckDotDimensions(i);
-  if (!free.ok()) return free.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto free, CheckDotDimensions(i));
   XLA_INDEXING_RETURN_IF_ERROR(CheckScales(i, 0, 2));
   XLA_INDEXING_RETURN_IF_ERROR(CheckScales(i, 1, 3));
-  return DotResult(i, *free);
+  return DotResult(i, free);
 }
 
 // The input features of the kernel, those that a sparse one leaves out included; nullopt if that is not
@@ -317,10 +314,10 @@ Result InferConvolution(const HloInstruction& i) {
                    kernel_size);
     }
     const int64_t in_input = labels->input_spatial[k];
-    const auto positions =
-        WindowPositions(i, static_cast<int64_t>(k), input.dimension(in_input), window[k]);
-    if (!positions.ok()) return positions.status();
-    sizes[labels->output_spatial[k]] = *positions;
+    XLA_INDEXING_ASSIGN_OR_RETURN(
+        const auto positions,
+        WindowPositions(i, static_cast<int64_t>(k), input.dimension(in_input), window[k]));
+    sizes[labels->output_spatial[k]] = positions;
     dynamic[labels->output_spatial[k]] = input.IsDynamicDimension(in_input);
   }
   Shape result = Shape::Scalar(HigherPrecision(input.element_type(), kernel.element_type()));

@@ -41,12 +41,11 @@ int64_t CountLevels(const Shape& shape, int64_t* nodes_left) {
 }
 
 absl::StatusOr<const HloComputation*> CheckCalled(const HloInstruction& i, AttributeKey key) {
-  auto computation = RequireComputation(i, key);
-  if (!computation.ok()) return computation;
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto* computation, RequireComputation(i, key));
   std::vector<const Shape*> shapes;
   shapes.reserve(i.operand_count());
   for (const HloInstruction* operand : i.operands()) shapes.push_back(&operand->shape());
-  XLA_INDEXING_RETURN_IF_ERROR(CheckParameters(i, **computation, shapes));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckParameters(i, *computation, shapes));
   return computation;
 }
 
@@ -55,12 +54,7 @@ absl::Status CheckToken(const HloInstruction& i, int64_t operand) {
   return Error(i, "operand ", operand, " is not a token");
 }
 
-Shape OperandTuple(const HloInstruction& i) {
-  std::vector<Shape> shapes;
-  shapes.reserve(i.operand_count());
-  for (const HloInstruction* operand : i.operands()) shapes.push_back(operand->shape());
-  return Shape::Tuple(std::move(shapes));
-}
+Shape OperandTuple(const HloInstruction& i) { return Shape::Tuple(OperandShapes(i)); }
 
 // Element `element` of operand 0, which must be a tuple of `size` elements or more.
 Result ElementOfOperand(const HloInstruction& i, int64_t element, size_t size) {
@@ -78,26 +72,25 @@ bool SameTypesAndRanks(const Shape& a, const Shape& b) {
 }
 
 Result InferCall(const HloInstruction& i) {
-  const auto computation = CheckCalled(
-      i, i.opcode() == HloOpcode::kFusion ? AttributeKey::kCalls : AttributeKey::kToApply);
-  if (!computation.ok()) return computation.status();
-  return &(*computation)->root_instruction()->shape();
+  XLA_INDEXING_ASSIGN_OR_RETURN(
+      const auto computation,
+      CheckCalled(
+          i, i.opcode() == HloOpcode::kFusion ? AttributeKey::kCalls : AttributeKey::kToApply));
+  return &computation->root_instruction()->shape();
 }
 
 Result InferWhile(const HloInstruction& i) {
   const Shape& state = i.operand(0)->shape();
-  const auto condition = CheckCalled(i, AttributeKey::kCondition);
-  if (!condition.ok()) return condition.status();
-  const Shape& decision = (*condition)->root_instruction()->shape();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto* condition, CheckCalled(i, AttributeKey::kCondition));
+  const Shape& decision = condition->root_instruction()->shape();
   if (!decision.IsScalar() || !IsPred(decision.element_type())) {
-    return Error(i, "condition '", (*condition)->name(), "' yields ", Brief(decision),
+    return Error(i, "condition '", condition->name(), "' yields ", Brief(decision),
                  " and should yield pred[]");
   }
-  const auto body = CheckCalled(i, AttributeKey::kBody);
-  if (!body.ok()) return body.status();
-  const Shape& next = (*body)->root_instruction()->shape();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto* body, CheckCalled(i, AttributeKey::kBody));
+  const Shape& next = body->root_instruction()->shape();
   if (!ShapesAgree(next, state, Agreement::kExact)) {
-    return Error(i, "body '", (*body)->name(), "' yields ", Brief(next), " from ", Brief(state));
+    return Error(i, "body '", body->name(), "' yields ", Brief(next), " from ", Brief(state));
   }
   return &state;
 }
@@ -171,22 +164,21 @@ bool IsResultOf(const HloComputation& computation, const Shape& given, int64_t b
 
 // ((operands..), result of the computation, and possibly context)
 Result InferAsyncStart(const HloInstruction& i) {
-  const auto computation = RequireComputation(i, AttributeKey::kCalls);
-  if (!computation.ok()) return computation.status();
-  XLA_INDEXING_RETURN_IF_ERROR(CheckBound(i, **computation, 0, 0));
-  return Shape::Tuple({OperandTuple(i), (*computation)->root_instruction()->shape()});
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto* computation,
+                                RequireComputation(i, AttributeKey::kCalls));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckBound(i, *computation, 0, 0));
+  return Shape::Tuple({OperandTuple(i), computation->root_instruction()->shape()});
 }
 
 absl::Status CheckAsyncStart(const HloInstruction& i) {
-  const Result inferred = InferAsyncStart(i);
-  if (!inferred.ok()) return inferred.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const InferredShape inferred, InferAsyncStart(i));
   const absl::Span<const Shape> elements = i.shape().tuple_elements();
   if (i.shape().IsTuple() && elements.size() >= 2 &&
-      ShapesAgree(elements[0], (*inferred)->tuple_element(0), Agreement::kExact) &&
+      ShapesAgree(elements[0], inferred->tuple_element(0), Agreement::kExact) &&
       IsResultOf(*i.calls(), elements[1], i.operand_count())) {
     return absl::OkStatus();
   }
-  return MismatchError(i, **inferred);
+  return MismatchError(i, *inferred);
 }
 
 // The state with the operands that this step binds.
@@ -209,11 +201,10 @@ Result InferAsyncUpdate(const HloInstruction& i) {
 }
 
 absl::Status CheckAsyncUpdate(const HloInstruction& i) {
-  const Result inferred = InferAsyncUpdate(i);
-  if (!inferred.ok()) return inferred.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const InferredShape inferred, InferAsyncUpdate(i));
   if (i.operand_count() == 1) {
-    if (ShapesAgree(i.shape(), **inferred, Agreement::kSameValue)) return absl::OkStatus();
-    return MismatchError(i, **inferred);
+    if (ShapesAgree(i.shape(), *inferred, Agreement::kSameValue)) return absl::OkStatus();
+    return MismatchError(i, *inferred);
   }
   const HloInstruction* start = AsyncStartOf(i);
   const HloComputation* computation = start == nullptr ? nullptr : start->calls();
@@ -223,7 +214,7 @@ absl::Status CheckAsyncUpdate(const HloInstruction& i) {
   } else {
     computation = nullptr;
   }
-  const absl::Span<const Shape> expected = (*inferred)->tuple_elements();
+  const absl::Span<const Shape> expected = inferred->tuple_elements();
   const absl::Span<const Shape> given = i.shape().tuple_elements();
   bool agree = i.shape().IsTuple() && given.size() == expected.size();
   for (size_t k = 0; agree && k < given.size(); ++k) {
@@ -237,12 +228,11 @@ absl::Status CheckAsyncUpdate(const HloInstruction& i) {
               (expected[k].IsTuple() && expected[k].tuple_elements().empty());
     }
   }
-  return agree ? absl::OkStatus() : MismatchError(i, **inferred);
+  return agree ? absl::OkStatus() : MismatchError(i, *inferred);
 }
 
 Result InferAsyncDone(const HloInstruction& i) {
-  Result result = ElementOfOperand(i, 1, 2);
-  if (!result.ok()) return result;
+  XLA_INDEXING_ASSIGN_OR_RETURN(InferredShape result, ElementOfOperand(i, 1, 2));
   const HloInstruction* start = AsyncStartOf(*i.operand(0));
   if (start == nullptr || start->calls() == nullptr) return result;
   const auto parameters = static_cast<int64_t>(start->calls()->parameters().size());
@@ -281,14 +271,13 @@ absl::Status CheckTuple(const HloInstruction& i) {
 Result InferGetTupleElement(const HloInstruction& i) {
   const Shape& operand = i.operand(0)->shape();
   if (!operand.IsTuple()) return Error(i, "the operand is not a tuple");
-  const auto index = RequireInteger(i, AttributeKey::kIndex);
-  if (!index.ok()) return index.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const int64_t index, RequireInteger(i, AttributeKey::kIndex));
   const int64_t count = static_cast<int64_t>(operand.tuple_elements().size());
-  if (*index < 0 || *index >= count) {
-    return Error(i, "index=", *index, " of a tuple of ", count,
+  if (index < 0 || index >= count) {
+    return Error(i, "index=", index, " of a tuple of ", count,
                  count == 1 ? " element" : " elements");
   }
-  return &operand.tuple_element(*index);
+  return &operand.tuple_element(index);
 }
 
 Result InferOperand(const HloInstruction& i) { return &i.operand(0)->shape(); }
@@ -302,10 +291,12 @@ Result InferAddDependency(const HloInstruction& i) {
 }
 
 // (copy, original, context)
-Result InferCopyStart(const HloInstruction& i) {
+Shape CopyStartShape(const HloInstruction& i) {
   const Shape& operand = i.operand(0)->shape();
   return Shape::Tuple({operand, operand, Shape::Scalar(ElementType::kU32)});
 }
+
+Result InferCopyStart(const HloInstruction& i) { return CopyStartShape(i); }
 
 absl::Status CheckCopyStart(const HloInstruction& i) {
   const Shape& operand = i.operand(0)->shape();
@@ -315,7 +306,7 @@ absl::Status CheckCopyStart(const HloInstruction& i) {
       ShapesAgree(elements[1], operand, Agreement::kExact)) {
     return absl::OkStatus();
   }
-  return MismatchError(i, Shape::Tuple({operand, operand, Shape::Scalar(ElementType::kU32)}));
+  return MismatchError(i, CopyStartShape(i));
 }
 
 Result InferCopyDone(const HloInstruction& i) { return ElementOfOperand(i, 0, 2); }
@@ -342,17 +333,15 @@ absl::Status CheckRecv(const HloInstruction& i) {
 }
 
 Result InferRecvDone(const HloInstruction& i) {
-  Result received = ElementOfOperand(i, 0, 3);
-  if (!received.ok()) return received;
-  return Shape::Tuple({**received, Shape::Token()});
+  XLA_INDEXING_ASSIGN_OR_RETURN(const InferredShape received, ElementOfOperand(i, 0, 3));
+  return Shape::Tuple({*received, Shape::Token()});
 }
 
 // Real text has a recv-done of other sizes than its recv: types and ranks only are compared.
 absl::Status CheckRecvDone(const HloInstruction& i) {
-  const Result inferred = InferRecvDone(i);
-  if (!inferred.ok()) return inferred.status();
-  if (SameTypesAndRanks(i.shape(), **inferred)) return absl::OkStatus();
-  return MismatchError(i, **inferred);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const InferredShape inferred, InferRecvDone(i));
+  if (SameTypesAndRanks(i.shape(), *inferred)) return absl::OkStatus();
+  return MismatchError(i, *inferred);
 }
 
 absl::Status CheckInfeed(const HloInstruction& i) {

@@ -168,23 +168,16 @@ Result InferGather(const HloInstruction& i) {
   // (C4), (C5)
   XLA_INDEXING_RETURN_IF_ERROR(CheckDimensions(i, "offset_dims", numbers.offset_dims, rank));
   // (C9), (C12), (C20), (C21)
-  const auto sizes = RequireIntegers(i, AttributeKey::kSliceSizes);
-  if (!sizes.ok()) return sizes.status();
-  if (static_cast<int64_t>(sizes->size()) != operand.rank()) {
-    return Error(i, "slice_sizes=", Braced(*sizes), " are ", sizes->size(),
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto sizes, RequireIntegers(i, AttributeKey::kSliceSizes));
+  if (static_cast<int64_t>(sizes.size()) != operand.rank()) {
+    return Error(i, "slice_sizes=", Braced(sizes), " are ", sizes.size(),
                  " sizes for an operand of rank ", operand.rank());
   }
-  for (int64_t d = 0; d < operand.rank(); ++d) {
-    const int64_t size = (*sizes)[d];
-    if (size < 0 || (!operand.IsUnboundedDimension(d) && size > operand.dimension(d))) {
-      return Error(i, "slice_sizes=", Braced(*sizes), ": ", size,
-                   " is no size of a slice of dimension ", d);
-    }
-  }
+  XLA_INDEXING_RETURN_IF_ERROR(CheckSliceSizes(i, "slice_sizes", sizes));
   for (const NamedDimensions* list : {&addressing.dropped, &addressing.operand_batching}) {
     for (int64_t d : list->dimensions) {
-      if ((*sizes)[d] > 1) {
-        return Error(i, "slice_sizes=", Braced(*sizes), ": the size of dimension ", d, ", in ",
+      if (sizes[d] > 1) {
+        return Error(i, "slice_sizes=", Braced(sizes), ": the size of dimension ", d, ", in ",
                      list->name, ", is more than 1");
       }
     }
@@ -196,7 +189,7 @@ Result InferGather(const HloInstruction& i) {
   size_t offsets = 0;
   for (int64_t d = 0; d < rank; ++d) {
     if (offsets < numbers.offset_dims.size() && numbers.offset_dims[offsets] == d) {
-      result.AddDimension((*sizes)[window[offsets++]]);
+      result.AddDimension(sizes[window[offsets++]]);
     } else {
       batch.AppendNext(&result);
     }
@@ -287,15 +280,15 @@ Result InferScatter(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckDisjoint(i, addressing.index_map, addressing.operand_batching));
   XLA_INDEXING_RETURN_IF_ERROR(CheckUpdateSizes(i, addressing, operand, indices, update));
   // (C23-C25)
-  const auto combiner = RequireComputation(i, AttributeKey::kToApply);
-  if (!combiner.ok()) return combiner.status();
-  const auto results = CheckReducer(i, **combiner, operand_types, update_types);
-  if (!results.ok()) return results.status();
-  if (count == 1 && (*results)[0] == operand.element_type()) return &operand;
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto* combiner,
+                                RequireComputation(i, AttributeKey::kToApply));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto results,
+                                CheckReducer(i, *combiner, operand_types, update_types));
+  if (count == 1 && results[0] == operand.element_type()) return &operand;
   std::vector<Shape> shapes;
   shapes.reserve(count);
   for (int64_t k = 0; k < count; ++k) {
-    shapes.push_back(WithElementType(i.operand(k)->shape(), (*results)[k]));
+    shapes.push_back(WithElementType(i.operand(k)->shape(), results[k]));
   }
   return OneOrTuple(std::move(shapes));
 }

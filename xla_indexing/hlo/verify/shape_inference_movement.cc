@@ -53,21 +53,21 @@ absl::Status CheckOneEach(const HloInstruction& i, const char* what, size_t coun
 Result InferTranspose(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckArray(i, 0));
   const Shape& operand = i.operand(0)->shape();
-  const auto permutation = RequireIntegers(i, AttributeKey::kDimensions);
-  if (!permutation.ok()) return permutation.status();
-  XLA_INDEXING_RETURN_IF_ERROR(CheckOneEach(i, "dimensions", permutation->size()));
-  XLA_INDEXING_RETURN_IF_ERROR(CheckDimensions(i, "dimensions", *permutation, operand.rank()));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto permutation,
+                                RequireIntegers(i, AttributeKey::kDimensions));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckOneEach(i, "dimensions", permutation.size()));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckDimensions(i, "dimensions", permutation, operand.rank()));
   Shape result = Shape::Scalar(operand.element_type());
-  for (int64_t d : *permutation) AppendDimension(operand, d, &result);
+  for (int64_t d : permutation) AppendDimension(operand, d, &result);
   return result;
 }
 
 Result InferReverse(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckArray(i, 0));
   const Shape& operand = i.operand(0)->shape();
-  const auto dimensions = RequireIntegers(i, AttributeKey::kDimensions);
-  if (!dimensions.ok()) return dimensions.status();
-  XLA_INDEXING_RETURN_IF_ERROR(CheckDimensions(i, "dimensions", *dimensions, operand.rank()));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto dimensions,
+                                RequireIntegers(i, AttributeKey::kDimensions));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckDimensions(i, "dimensions", dimensions, operand.rank()));
   return &operand;
 }
 
@@ -94,17 +94,11 @@ Result InferDynamicSlice(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckArray(i, 0));
   const Shape& operand = i.operand(0)->shape();
   XLA_INDEXING_RETURN_IF_ERROR(CheckStartIndices(i, 1, operand.rank()));
-  const auto sizes = RequireIntegers(i, AttributeKey::kDynamicSliceSizes);
-  if (!sizes.ok()) return sizes.status();
-  XLA_INDEXING_RETURN_IF_ERROR(CheckOneEach(i, "dynamic_slice_sizes", sizes->size()));
-  for (int64_t d = 0; d < operand.rank(); ++d) {
-    const int64_t size = (*sizes)[d];
-    if (size < 0 || (!operand.IsUnboundedDimension(d) && size > operand.dimension(d))) {
-      return Error(i, "dynamic_slice_sizes=", Braced(*sizes), ": ", size,
-                   " is no size of a slice of dimension ", d);
-    }
-  }
-  return Shape::Array(operand.element_type(), *sizes);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto sizes,
+                                RequireIntegers(i, AttributeKey::kDynamicSliceSizes));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckOneEach(i, "dynamic_slice_sizes", sizes.size()));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckSliceSizes(i, "dynamic_slice_sizes", sizes));
+  return Shape::Array(operand.element_type(), sizes);
 }
 
 Result InferDynamicUpdateSlice(const HloInstruction& i) {
@@ -162,11 +156,9 @@ Result InferPad(const HloInstruction& i) {
 }
 
 Result InferConcatenate(const HloInstruction& i) {
-  if (i.operand_count() == 0) return Error(i, "takes at least one operand");
-  XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckSomeArrays(i));
   const Shape& first = i.operand(0)->shape();
-  const auto dimension = RequireDimension(i, first.rank());
-  if (!dimension.ok()) return dimension.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const int64_t dimension, RequireDimension(i, first.rank()));
   Shape result = WithElementType(first, first.element_type());
   for (int64_t k = 1; k < i.operand_count(); ++k) {
     const Shape& shape = i.operand(k)->shape();
@@ -176,7 +168,7 @@ Result InferConcatenate(const HloInstruction& i) {
     if (shape.rank() != first.rank()) return Error(i, "operands 0 and ", k, " differ in rank");
     result.SetElementType(HigherPrecision(result.element_type(), shape.element_type()));
     for (int64_t d = 0; d < first.rank(); ++d) {
-      if (d != *dimension) {
+      if (d != dimension) {
         if (!SizesAgree(result.dimension(d), shape.dimension(d))) {
           return Error(i, "operands 0 and ", k, " differ in dimension ", d);
         }

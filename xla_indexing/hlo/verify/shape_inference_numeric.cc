@@ -38,11 +38,11 @@ absl::Status CheckSquare(const HloInstruction& i) {
 absl::StatusOr<Shape> CheckBatchNorm(const HloInstruction& i, int64_t like_operand) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
   const Shape& operand = i.operand(0)->shape();
-  const auto feature = RequireInteger(i, AttributeKey::kFeatureIndex);
-  if (!feature.ok()) return feature.status();
-  XLA_INDEXING_RETURN_IF_ERROR(CheckDimensions(i, "feature_index", {*feature}, operand.rank()));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const int64_t feature,
+                                RequireInteger(i, AttributeKey::kFeatureIndex));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckDimensions(i, "feature_index", {feature}, operand.rank()));
   Shape vector = Shape::Scalar(operand.element_type());
-  AppendDimension(operand, *feature, &vector);
+  AppendDimension(operand, feature, &vector);
   for (int64_t k = 0; k < i.operand_count(); ++k) {
     const Shape& expected = k == 0 || k == like_operand ? operand : vector;
     if (!IsFloatingPoint(i.operand(k)->shape().element_type())) {
@@ -105,11 +105,10 @@ Result InferFft(const HloInstruction& i) {
   if (!is_real && !is_inverse_real && type != "FFT" && type != "IFFT") {
     return Error(i, "fft_type '", type, "' is none of FFT, IFFT, RFFT and IRFFT");
   }
-  const auto lengths = RequireIntegers(i, AttributeKey::kFftLength);
-  if (!lengths.ok()) return lengths.status();
-  const int64_t count = static_cast<int64_t>(lengths->size());
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto lengths, RequireIntegers(i, AttributeKey::kFftLength));
+  const int64_t count = static_cast<int64_t>(lengths.size());
   if (count == 0 || count > operand.rank()) {
-    return Error(i, "fft_length=", Braced(*lengths), " names ", count,
+    return Error(i, "fft_length=", Braced(lengths), " names ", count,
                  " dimensions of an operand of rank ", operand.rank());
   }
   ElementType result_type = operand.element_type();
@@ -127,12 +126,12 @@ Result InferFft(const HloInstruction& i) {
   Shape result = WithElementType(operand, result_type);
   for (int64_t k = 0; k < count; ++k) {
     const int64_t d = operand.rank() - count + k;
-    const int64_t length = (*lengths)[k];
+    const int64_t length = lengths[k];
     const int64_t halved = length == 0 ? 0 : length / 2 + 1;
     const bool is_last = k + 1 == count;
     const int64_t expected = is_inverse_real && is_last ? halved : length;
     if (length < 0 || !SizesAgree(operand.dimension(d), expected)) {
-      return Error(i, "fft_length=", Braced(*lengths), ": dimension ", d,
+      return Error(i, "fft_length=", Braced(lengths), ": dimension ", d,
                    " of the operand should have size ", expected);
     }
     if (is_last && (is_real || is_inverse_real)) {

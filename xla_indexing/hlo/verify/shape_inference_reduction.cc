@@ -57,9 +57,29 @@ absl::StatusOr<TypeList> CheckReduction(const HloInstruction& i) {
       return Error(i, "operand ", k, ", an initial value, is not a scalar");
     }
   }
-  const auto reducer = RequireComputation(i, AttributeKey::kToApply);
-  if (!reducer.ok()) return reducer.status();
-  return CheckReducer(i, **reducer, OperandTypes(i, count, count), OperandTypes(i, 0, count));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto* reducer, RequireComputation(i, AttributeKey::kToApply));
+  return CheckReducer(i, *reducer, OperandTypes(i, count, count), OperandTypes(i, 0, count));
+}
+
+// Checks a computation that takes scalars of these types and says yes or no.
+absl::Status CheckPredicate(const HloInstruction& i, const HloComputation& predicate,
+                            absl::Span<const ElementType> types) {
+  XLA_INDEXING_RETURN_IF_ERROR(CheckScalarParameters(i, predicate, types));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto results, ScalarResults(i, predicate, 1));
+  if (IsPred(results.front())) return absl::OkStatus();
+  return Error(i, "computation '", predicate.name(), "' yields ", ElementTypeName(results.front()),
+               "[] and should yield pred[]");
+}
+
+// `shape` without some of its dimensions.
+Shape WithoutDimensions(const Shape& shape, absl::Span<const int64_t> dimensions) {
+  absl::InlinedVector<bool, 16> dropped(shape.rank(), false);
+  for (const int64_t d : dimensions) dropped[d] = true;
+  Shape result = Shape::Scalar(shape.element_type());
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (!dropped[d]) AppendDimension(shape, d, &result);
+  }
+  return result;
 }
 
 // An array of `dimensions` for each type; a tuple where the reducer yields one.
@@ -83,39 +103,29 @@ absl::StatusOr<absl::Span<const WindowDimension>> RequireWindow(const HloInstruc
 // The shape that the places of a window over operand 0 have.
 Result WindowedShape(const HloInstruction& i) {
   const Shape& operand = i.operand(0)->shape();
-  const auto window = RequireWindow(i, operand.rank());
-  if (!window.ok()) return window.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto window, RequireWindow(i, operand.rank()));
   Shape result = Shape::Scalar(operand.element_type());
   for (int64_t d = 0; d < operand.rank(); ++d) {
-    const auto positions = WindowPositions(i, d, operand.dimension(d), (*window)[d]);
-    if (!positions.ok()) return positions.status();
-    result.AddDimension(*positions, operand.IsDynamicDimension(d));
+    XLA_INDEXING_ASSIGN_OR_RETURN(const int64_t positions,
+                                  WindowPositions(i, d, operand.dimension(d), window[d]));
+    result.AddDimension(positions, operand.IsDynamicDimension(d));
   }
   return result;
 }
 
 Result InferReduce(const HloInstruction& i) {
-  const auto types = CheckReduction(i);
-  if (!types.ok()) return types.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto types, CheckReduction(i));
   const Shape& operand = i.operand(0)->shape();
-  const auto dimensions = RequireIntegers(i, AttributeKey::kDimensions);
-  if (!dimensions.ok()) return dimensions.status();
-  XLA_INDEXING_RETURN_IF_ERROR(CheckDimensions(i, "dimensions", *dimensions, operand.rank()));
-  absl::InlinedVector<bool, 16> reduced(operand.rank(), false);
-  for (int64_t d : *dimensions) reduced[d] = true;
-  Shape kept = Shape::Scalar(operand.element_type());
-  for (int64_t d = 0; d < operand.rank(); ++d) {
-    if (!reduced[d]) AppendDimension(operand, d, &kept);
-  }
-  return ReductionResult(i, kept, *types);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto dimensions,
+                                RequireIntegers(i, AttributeKey::kDimensions));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckDimensions(i, "dimensions", dimensions, operand.rank()));
+  return ReductionResult(i, WithoutDimensions(operand, dimensions), types);
 }
 
 Result InferReduceWindow(const HloInstruction& i) {
-  const auto types = CheckReduction(i);
-  if (!types.ok()) return types.status();
-  Result windowed = WindowedShape(i);
-  if (!windowed.ok()) return windowed;
-  return ReductionResult(i, **windowed, *types);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto types, CheckReduction(i));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const InferredShape windowed, WindowedShape(i));
+  return ReductionResult(i, *windowed, types);
 }
 
 Result InferSelectAndScatter(const HloInstruction& i) {
@@ -124,35 +134,25 @@ Result InferSelectAndScatter(const HloInstruction& i) {
   const Shape& source = i.operand(1)->shape();
   const Shape& init = i.operand(2)->shape();
   if (!init.IsScalar()) return Error(i, "operand 2, the initial value, is not a scalar");
-  Result windowed = WindowedShape(i);
-  if (!windowed.ok()) return windowed;
-  if (!DimensionsAgree(source, **windowed)) {
-    return Error(i, "the source should have the sizes of ", Brief(**windowed),
+  XLA_INDEXING_ASSIGN_OR_RETURN(const InferredShape windowed, WindowedShape(i));
+  if (!DimensionsAgree(source, *windowed)) {
+    return Error(i, "the source should have the sizes of ", Brief(*windowed),
                  ", the places of the window");
   }
   const ElementType type = operand.element_type();
   if (!SameTypeIgnoringPrecision(source.element_type(), type)) {
     return Error(i, "operand and source differ in element type");
   }
-  const auto select = RequireComputation(i, AttributeKey::kSelect);
-  if (!select.ok()) return select.status();
-  XLA_INDEXING_RETURN_IF_ERROR(CheckScalarParameters(i, **select, {type, type}));
-  const auto selected = ScalarResults(i, **select, 1);
-  if (!selected.ok()) return selected.status();
-  if (!IsPred(selected->front())) {
-    return Error(i, "computation '", (*select)->name(), "' yields ",
-                 ElementTypeName(selected->front()), "[] and should yield pred[]");
-  }
-  const auto scatter = RequireComputation(i, AttributeKey::kScatter);
-  if (!scatter.ok()) return scatter.status();
-  const auto combined = CheckReducer(i, **scatter, {init.element_type()}, {source.element_type()});
-  if (!combined.ok()) return combined.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto* select, RequireComputation(i, AttributeKey::kSelect));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckPredicate(i, *select, {type, type}));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto* scatter, RequireComputation(i, AttributeKey::kScatter));
+  XLA_INDEXING_RETURN_IF_ERROR(
+      CheckReducer(i, *scatter, {init.element_type()}, {source.element_type()}).status());
   return &operand;
 }
 
 Result InferMap(const HloInstruction& i) {
-  if (i.operand_count() == 0) return Error(i, "takes at least one operand");
-  XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckSomeArrays(i));
   XLA_INDEXING_RETURN_IF_ERROR(CheckSameSizes(i, i.operand_count()));
   const Shape& operand = i.operand(0)->shape();
   const absl::Span<const int64_t> dimensions = i.dimensions();
@@ -162,48 +162,31 @@ Result InferMap(const HloInstruction& i) {
       return Error(i, "dimensions=", Braced(dimensions), " are not all dimensions in order");
     }
   }
-  const auto function = RequireComputation(i, AttributeKey::kToApply);
-  if (!function.ok()) return function.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto* function,
+                                RequireComputation(i, AttributeKey::kToApply));
   XLA_INDEXING_RETURN_IF_ERROR(
-      CheckScalarParameters(i, **function, OperandTypes(i, 0, i.operand_count())));
-  const auto results = ScalarResults(i, **function, 1);
-  if (!results.ok()) return results.status();
-  return WithElementType(operand, results->front());
+      CheckScalarParameters(i, *function, OperandTypes(i, 0, i.operand_count())));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto results, ScalarResults(i, *function, 1));
+  return WithElementType(operand, results.front());
 }
 
 Result InferSort(const HloInstruction& i) {
-  if (i.operand_count() == 0) return Error(i, "takes at least one operand");
-  XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckSomeArrays(i));
   XLA_INDEXING_RETURN_IF_ERROR(CheckSameSizes(i, i.operand_count()));
-  const auto dimension = RequireDimension(i, i.operand(0)->shape().rank());
-  if (!dimension.ok()) return dimension.status();
-  const auto comparator = RequireComputation(i, AttributeKey::kToApply);
-  if (!comparator.ok()) return comparator.status();
+  XLA_INDEXING_RETURN_IF_ERROR(RequireDimension(i, i.operand(0)->shape().rank()).status());
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto* comparator,
+                                RequireComputation(i, AttributeKey::kToApply));
   TypeList parameters;
   for (ElementType type : OperandTypes(i, 0, i.operand_count())) {
     parameters.insert(parameters.end(), 2, type);
   }
-  XLA_INDEXING_RETURN_IF_ERROR(CheckScalarParameters(i, **comparator, parameters));
-  const auto results = ScalarResults(i, **comparator, 1);
-  if (!results.ok()) return results.status();
-  if (!IsPred(results->front())) {
-    return Error(i, "computation '", (*comparator)->name(), "' yields ",
-                 ElementTypeName(results->front()), "[] and should yield pred[]");
-  }
+  XLA_INDEXING_RETURN_IF_ERROR(CheckPredicate(i, *comparator, parameters));
   if (i.operand_count() == 1) return &i.operand(0)->shape();
   std::vector<Shape> shapes;
   for (const HloInstruction* operand : i.operands()) {
     shapes.push_back(WithElementType(operand->shape(), operand->shape().element_type()));
   }
   return Shape::Tuple(std::move(shapes));
-}
-
-Shape WithoutDimension(const Shape& shape, int64_t dimension) {
-  Shape result = Shape::Scalar(shape.element_type());
-  for (int64_t d = 0; d < shape.rank(); ++d) {
-    if (d != dimension) AppendDimension(shape, d, &result);
-  }
-  return result;
 }
 
 // The shape with one more dimension, before its dimension `dimension`, that is the one of `of`.
@@ -221,57 +204,56 @@ Shape WithDimensionOf(const Shape& of, int64_t dimension, const Shape& shape) {
 // next carries, or the array alone where that is only one.
 Result InferScan(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
-  const auto carries = RequireInteger(i, AttributeKey::kNumCarries);
-  if (!carries.ok()) return carries.status();
-  if (*carries < 0 || *carries >= i.operand_count()) {
-    return Error(i, "num_carries=", *carries, " leaves no input among ", i.operand_count(),
+  XLA_INDEXING_ASSIGN_OR_RETURN(const int64_t carries,
+                                RequireInteger(i, AttributeKey::kNumCarries));
+  if (carries < 0 || carries >= i.operand_count()) {
+    return Error(i, "num_carries=", carries, " leaves no input among ", i.operand_count(),
                  " operands");
   }
-  const int64_t inputs = i.operand_count() - *carries;
+  const int64_t inputs = i.operand_count() - carries;
   const Shape& first = i.operand(0)->shape();
-  const auto dimension = RequireDimension(i, first.rank());
-  if (!dimension.ok()) return dimension.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const int64_t dimension, RequireDimension(i, first.rank()));
 
   std::vector<Shape> slices;
   std::vector<const Shape*> parameters;
   slices.reserve(inputs);
   for (int64_t k = 0; k < inputs; ++k) {
     const Shape& input = i.operand(k)->shape();
-    if (*dimension >= input.rank() ||
-        !SizesAgree(input.dimension(*dimension), first.dimension(*dimension))) {
-      return Error(i, "operands 0 and ", k, " differ in the size of dimension ", *dimension);
+    if (dimension >= input.rank() ||
+        !SizesAgree(input.dimension(dimension), first.dimension(dimension))) {
+      return Error(i, "operands 0 and ", k, " differ in the size of dimension ", dimension);
     }
-    slices.push_back(WithoutDimension(input, *dimension));
+    slices.push_back(WithoutDimensions(input, {dimension}));
     parameters.push_back(&slices.back());
   }
   for (int64_t k = inputs; k < i.operand_count(); ++k) {
     parameters.push_back(&i.operand(k)->shape());
   }
-  const auto function = RequireComputation(i, AttributeKey::kToApply);
-  if (!function.ok()) return function.status();
-  XLA_INDEXING_RETURN_IF_ERROR(CheckParameters(i, **function, parameters));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto* function,
+                                RequireComputation(i, AttributeKey::kToApply));
+  XLA_INDEXING_RETURN_IF_ERROR(CheckParameters(i, *function, parameters));
 
-  const Shape& root = (*function)->root_instruction()->shape();
+  const Shape& root = function->root_instruction()->shape();
   const absl::Span<const Shape> yielded =
       root.IsTuple() ? root.tuple_elements() : absl::MakeConstSpan(&root, 1);
-  const int64_t outputs = static_cast<int64_t>(yielded.size()) - *carries;
+  const int64_t outputs = static_cast<int64_t>(yielded.size()) - carries;
   if (outputs < 0) {
-    return Error(i, "computation '", (*function)->name(), "' yields ", Brief(root),
-                 " and should yield a tuple that ends with ", *carries, " carries");
+    return Error(i, "computation '", function->name(), "' yields ", Brief(root),
+                 " and should yield a tuple that ends with ", carries, " carries");
   }
   std::vector<Shape> shapes;
   for (int64_t k = 0; k < outputs; ++k) {
     const Shape& slice = yielded[k];
-    if (!slice.IsArray() || slice.rank() < *dimension) {
-      return Error(i, "element ", k, " of what computation '", (*function)->name(), "' yields is ",
-                   Brief(slice), ", to which no dimension ", *dimension, " can be added");
+    if (!slice.IsArray() || slice.rank() < dimension) {
+      return Error(i, "element ", k, " of what computation '", function->name(), "' yields is ",
+                   Brief(slice), ", to which no dimension ", dimension, " can be added");
     }
-    shapes.push_back(WithDimensionOf(first, *dimension, slice));
+    shapes.push_back(WithDimensionOf(first, dimension, slice));
   }
-  for (int64_t k = 0; k < *carries; ++k) {
+  for (int64_t k = 0; k < carries; ++k) {
     const Shape& carry = i.operand(inputs + k)->shape();
     if (!ShapesAgree(yielded[outputs + k], carry, Agreement::kExact)) {
-      return Error(i, "carry ", k, " is ", Brief(carry), " and computation '", (*function)->name(),
+      return Error(i, "carry ", k, " is ", Brief(carry), " and computation '", function->name(),
                    "' yields ", Brief(yielded[outputs + k]), " for it");
     }
     shapes.push_back(WithElementType(carry, carry.element_type()));
@@ -283,14 +265,13 @@ Result InferScan(const HloInstruction& i) {
 Result InferTopk(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckArray(i, 0));
   const Shape& operand = i.operand(0)->shape();
-  const auto k = RequireInteger(i, AttributeKey::kTopKCount);
-  if (!k.ok()) return k.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const int64_t k, RequireInteger(i, AttributeKey::kTopKCount));
   const int64_t last = operand.rank() - 1;
-  if (last < 0 || *k < 0 || (!operand.IsUnboundedDimension(last) && *k > operand.dimension(last))) {
-    return Error(i, "k=", *k, " is not from 0 to the size of the last dimension");
+  if (last < 0 || k < 0 || (!operand.IsUnboundedDimension(last) && k > operand.dimension(last))) {
+    return Error(i, "k=", k, " is not from 0 to the size of the last dimension");
   }
   Shape values = WithElementType(operand, operand.element_type());
-  values.SetDimension(last, *k);
+  values.SetDimension(last, k);
   Shape positions = WithElementType(values, ElementType::kS32);
   return Shape::Tuple({std::move(values), std::move(positions)});
 }

@@ -48,13 +48,11 @@ absl::Status CheckElementsKept(const HloInstruction& i) {
   if (operand.HasUnboundedDimension() || i.shape().HasUnboundedDimension()) {
     return absl::OkStatus();
   }
-  const absl::StatusOr<int64_t> before = operand.ElementCount();
-  if (!before.ok()) return before.status();
-  const absl::StatusOr<int64_t> after = i.shape().ElementCount();
-  if (!after.ok()) return after.status();
-  if (*before == *after) return absl::OkStatus();
-  return Error(i, "the operand has ", *before, " elements and the result ", Brief(i.shape()),
-               " has ", *after);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const int64_t before, operand.ElementCount());
+  XLA_INDEXING_ASSIGN_OR_RETURN(const int64_t after, i.shape().ElementCount());
+  if (before == after) return absl::OkStatus();
+  return Error(i, "the operand has ", before, " elements and the result ", Brief(i.shape()),
+               " has ", after);
 }
 
 bool IsTiled(const Shape& shape) { return shape.has_layout() && !shape.layout()->tiles.empty(); }
@@ -103,12 +101,10 @@ absl::Status CheckBitcast(const HloInstruction& i) {
   if (operand.HasUnboundedDimension() || i.shape().HasUnboundedDimension()) {
     return absl::OkStatus();
   }
-  const absl::StatusOr<int64_t> before = operand.ElementCount();
-  if (!before.ok()) return before.status();
-  const absl::StatusOr<int64_t> after = i.shape().ElementCount();
-  if (!after.ok()) return after.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const int64_t before, operand.ElementCount());
+  XLA_INDEXING_ASSIGN_OR_RETURN(const int64_t after, i.shape().ElementCount());
   if (!IsTiled(operand) && !IsTiled(i.shape())) {
-    if (Int128{*before} * BitsOfElement(operand) == Int128{*after} * BitsOfElement(i.shape())) {
+    if (Int128{before} * BitsOfElement(operand) == Int128{after} * BitsOfElement(i.shape())) {
       return absl::OkStatus();
     }
     return Error(i, "the operand and the result ", Brief(i.shape()), " differ in size");
@@ -166,11 +162,11 @@ absl::Status CheckBroadcast(const HloInstruction& i) {
 
 absl::Status CheckIota(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckTargetIsArray(i));
-  const absl::StatusOr<int64_t> dimension = RequireInteger(i, AttributeKey::kIotaDimension);
-  if (!dimension.ok()) return dimension.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const int64_t dimension,
+                                RequireInteger(i, AttributeKey::kIotaDimension));
   if (IsPred(i.shape().element_type())) return Error(i, "not defined for pred");
   XLA_INDEXING_RETURN_IF_ERROR(CheckBounded(i));
-  return CheckDimensions(i, "iota_dimension", {*dimension}, i.shape().rank());
+  return CheckDimensions(i, "iota_dimension", {dimension}, i.shape().rank());
 }
 
 Result InferConstant(const HloInstruction& i) {
@@ -182,19 +178,17 @@ Result InferConstant(const HloInstruction& i) {
 
 Result InferGetDimensionSize(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckArray(i, 0));
-  const auto dimension = RequireDimension(i, i.operand(0)->shape().rank());
-  if (!dimension.ok()) return dimension.status();
+  XLA_INDEXING_RETURN_IF_ERROR(RequireDimension(i, i.operand(0)->shape().rank()).status());
   return Shape::Scalar(ElementType::kS32);
 }
 
 Result InferSetDimensionSize(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckArray(i, 0));
   const Shape& operand = i.operand(0)->shape();
-  const auto dimension = RequireDimension(i, operand.rank());
-  if (!dimension.ok()) return dimension.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const int64_t dimension, RequireDimension(i, operand.rank()));
   XLA_INDEXING_RETURN_IF_ERROR(CheckIntegralScalar(i, 1));
   Shape result = WithElementType(operand, operand.element_type());
-  result.SetDimension(*dimension, operand.dimension(*dimension), /*is_dynamic=*/true);
+  result.SetDimension(dimension, operand.dimension(dimension), /*is_dynamic=*/true);
   return result;
 }
 

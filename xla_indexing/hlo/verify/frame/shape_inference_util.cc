@@ -140,9 +140,33 @@ absl::Status CheckIntegralScalar(const HloInstruction& i, int64_t operand) {
   return Error(i, "operand ", operand, " is not an integer scalar");
 }
 
-absl::Status CheckArrays(const HloInstruction& i, int64_t first) {
-  for (int64_t operand = first; operand < i.operand_count(); ++operand) {
+absl::Status CheckArrays(const HloInstruction& i) {
+  for (int64_t operand = 0; operand < i.operand_count(); ++operand) {
     XLA_INDEXING_RETURN_IF_ERROR(CheckArray(i, operand));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSomeArrays(const HloInstruction& i) {
+  if (i.operand_count() == 0) return Error(i, "takes at least one operand");
+  return CheckArrays(i);
+}
+
+std::vector<Shape> OperandShapes(const HloInstruction& i) {
+  std::vector<Shape> shapes;
+  shapes.reserve(i.operand_count());
+  for (const HloInstruction* operand : i.operands()) shapes.push_back(operand->shape());
+  return shapes;
+}
+
+absl::Status CheckSliceSizes(const HloInstruction& i, absl::string_view what,
+                             absl::Span<const int64_t> sizes) {
+  const Shape& operand = i.operand(0)->shape();
+  for (int64_t d = 0; d < operand.rank(); ++d) {
+    if (sizes[d] < 0 || (!operand.IsUnboundedDimension(d) && sizes[d] > operand.dimension(d))) {
+      return Error(i, what, "=", Braced(sizes), ": ", sizes[d],
+                   " is no size of a slice of dimension ", d);
+    }
   }
   return absl::OkStatus();
 }
@@ -187,13 +211,13 @@ absl::StatusOr<int64_t> RequireInteger(const HloInstruction& i, AttributeKey key
 }
 
 absl::StatusOr<int64_t> RequireDimension(const HloInstruction& i, int64_t rank) {
-  const auto dimensions = RequireIntegers(i, AttributeKey::kDimensions);
-  if (!dimensions.ok()) return dimensions.status();
-  if (dimensions->size() != 1) {
-    return Error(i, "dimensions=", Braced(*dimensions), " is not one dimension");
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto dimensions,
+                                RequireIntegers(i, AttributeKey::kDimensions));
+  if (dimensions.size() != 1) {
+    return Error(i, "dimensions=", Braced(dimensions), " is not one dimension");
   }
-  XLA_INDEXING_RETURN_IF_ERROR(CheckDimensions(i, "dimensions", *dimensions, rank));
-  return dimensions->front();
+  XLA_INDEXING_RETURN_IF_ERROR(CheckDimensions(i, "dimensions", dimensions, rank));
+  return dimensions.front();
 }
 
 absl::StatusOr<const HloComputation*> RequireComputation(const HloInstruction& i,
@@ -279,10 +303,10 @@ absl::StatusOr<absl::InlinedVector<ElementType, 2>> CheckReducer(
   std::vector<ElementType> parameters(accumulators.begin(), accumulators.end());
   parameters.insert(parameters.end(), values.begin(), values.end());
   XLA_INDEXING_RETURN_IF_ERROR(CheckScalarParameters(i, reducer, parameters));
-  auto results = ScalarResults(i, reducer, static_cast<int64_t>(accumulators.size()));
-  if (!results.ok()) return results;
-  if (!absl::c_equal(*results, accumulators, SameTypeIgnoringPrecision)) {
-    return Error(i, "computation '", reducer.name(), "' yields ", ElementTypesText(*results),
+  XLA_INDEXING_ASSIGN_OR_RETURN(
+      auto results, ScalarResults(i, reducer, static_cast<int64_t>(accumulators.size())));
+  if (!absl::c_equal(results, accumulators, SameTypeIgnoringPrecision)) {
+    return Error(i, "computation '", reducer.name(), "' yields ", ElementTypesText(results),
                  " and should yield ", ElementTypesText(accumulators));
   }
   return results;

@@ -61,13 +61,17 @@ Shape WithElementType(const Shape& shape, ElementType type);
 void AppendDimension(const Shape& from, int64_t dimension, Shape* to);
 
 // Errors unless operand `operand` is an array; unless it is a scalar of an integral type; unless
-// all operands from `first` on are arrays.
+// all operands are arrays; unless there are operands besides.
 absl::Status CheckArray(const HloInstruction& i, int64_t operand);
 absl::Status CheckIntegralScalar(const HloInstruction& i, int64_t operand);
-absl::Status CheckArrays(const HloInstruction& i, int64_t first = 0);
+absl::Status CheckArrays(const HloInstruction& i);
+absl::Status CheckSomeArrays(const HloInstruction& i);
 // An error unless `dimensions` are different numbers from 0 to rank - 1. `what` names the list.
 absl::Status CheckDimensions(const HloInstruction& i, absl::string_view what,
                              absl::Span<const int64_t> dimensions, int64_t rank);
+// An error unless `sizes`, one for each dimension of operand 0, are those of a slice of it.
+absl::Status CheckSliceSizes(const HloInstruction& i, absl::string_view what,
+                             absl::Span<const int64_t> sizes);
 absl::Status CheckAscending(const HloInstruction& i, absl::string_view what,
                             absl::Span<const int64_t> values);
 // An error where the attribute is not given, or not in the form that it should have.
@@ -107,6 +111,7 @@ absl::StatusOr<absl::InlinedVector<ElementType, 2>> CheckReducer(
 absl::StatusOr<int64_t> WindowPositions(const HloInstruction& i, int64_t dimension, int64_t size,
                                         const WindowDimension& window);
 
+std::vector<Shape> OperandShapes(const HloInstruction& i);
 // The array itself where there is one, otherwise the tuple of all.
 Shape OneOrTuple(std::vector<Shape> shapes);
 
