@@ -21,6 +21,7 @@
 #include "xla_indexing/hlo/model/module.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/opcode_set.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/hlo/verify/frame/shape_inference_util.h"
 
@@ -34,23 +35,21 @@ using shape_rules::OneOrTuple;
 using shape_rules::OperandShapes;
 using shape_rules::ShapesAgree;
 
-// Whether the operation has the attribute use_global_device_ids, false where it is left out.
-bool HasGlobalDeviceIds(const HloInstruction& i) {
-  switch (i.opcode()) {
-    case HloOpcode::kAllGather:
-    case HloOpcode::kAllGatherStart:
-    case HloOpcode::kAllReduce:
-    case HloOpcode::kAllReduceStart:
-    case HloOpcode::kReduceScatter:
-      return true;
-    default:
-      return i.HasAttribute(AttributeKey::kUseGlobalDeviceIds);
-  }
-}
+using Op = HloOpcode;
 
-// Whether one device of each group is its root. Devices that no group names take no part.
-bool HasRoot(HloOpcode opcode) {
-  return opcode == HloOpcode::kCollectiveBroadcast || opcode == HloOpcode::kCollectiveReduce;
+// Those that have the attribute use_global_device_ids, false where it is left out.
+constexpr OpcodeSet kGlobalIdOpcodes = {Op::kAllGather, Op::kAllGatherStart, Op::kAllReduce,
+                                        Op::kAllReduceStart, Op::kReduceScatter};
+// Those of which one device of each group is the root. Devices that no group names take no part.
+constexpr OpcodeSet kRootedOpcodes = {Op::kCollectiveBroadcast, Op::kCollectiveReduce};
+
+constexpr OpcodeSet kCollectiveOpcodes =
+    kGlobalIdOpcodes | kRootedOpcodes |
+    OpcodeSet({Op::kAllGatherDone, Op::kAllReduceDone, Op::kAllToAll, Op::kCollectivePermute,
+               Op::kCollectivePermuteDone, Op::kCollectivePermuteStart, Op::kRaggedAllToAll});
+
+bool HasGlobalDeviceIds(const HloInstruction& i) {
+  return kGlobalIdOpcodes.Has(i.opcode()) || i.HasAttribute(AttributeKey::kUseGlobalDeviceIds);
 }
 
 absl::StatusOr<DeviceIdSpace> IdSpaceOf(const HloInstruction& i) {
@@ -235,7 +234,7 @@ absl::Status SizesDifferError(const HloInstruction& i, const ReplicaGroups& grou
 absl::Status CheckGroupSize(const HloInstruction& i, const CollectiveGroups& collective,
                             const std::optional<AskedSize>& asked) {
   if (i.opcode() == HloOpcode::kAllReduce || i.opcode() == HloOpcode::kAllReduceStart ||
-      HasRoot(i.opcode())) {
+      kRootedOpcodes.Has(i.opcode())) {
     return absl::OkStatus();
   }
   const std::optional<int64_t> size = collective.GroupSize();
@@ -308,30 +307,11 @@ std::optional<int64_t> CollectiveGroups::GroupSize() const {
   return static_cast<int64_t>(size) * DevicesPerId();
 }
 
-bool IsCollective(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAllGather:
-    case HloOpcode::kAllGatherDone:
-    case HloOpcode::kAllGatherStart:
-    case HloOpcode::kAllReduce:
-    case HloOpcode::kAllReduceDone:
-    case HloOpcode::kAllReduceStart:
-    case HloOpcode::kAllToAll:
-    case HloOpcode::kCollectiveBroadcast:
-    case HloOpcode::kCollectivePermute:
-    case HloOpcode::kCollectivePermuteDone:
-    case HloOpcode::kCollectivePermuteStart:
-    case HloOpcode::kCollectiveReduce:
-    case HloOpcode::kRaggedAllToAll:
-    case HloOpcode::kReduceScatter:
-      return true;
-    default:
-      return false;
-  }
-}
+bool IsCollective(HloOpcode opcode) { return kCollectiveOpcodes.Has(opcode); }
 
 bool HasDynamicRoot(const HloInstruction& i) {
-  return HasRoot(i.opcode()) && i.GetBool(AttributeKey::kHasDynamicRoot) && i.operand_count() > 0;
+  return kRootedOpcodes.Has(i.opcode()) && i.GetBool(AttributeKey::kHasDynamicRoot) &&
+         i.operand_count() > 0;
 }
 
 absl::StatusOr<CollectiveGroups> CollectiveGroupsOf(const HloInstruction& i) {
@@ -350,7 +330,7 @@ absl::StatusOr<CollectiveGroups> CollectiveGroupsOf(const HloInstruction& i) {
   } else {
     XLA_INDEXING_RETURN_IF_ERROR(
         FitNamedIds(i, "replica groups", CountOf(collective.groups), &collective));
-    if (!HasRoot(i.opcode())) {
+    if (!kRootedOpcodes.Has(i.opcode())) {
       XLA_INDEXING_RETURN_IF_ERROR(CheckNoIdIsMissing(i, collective));
     }
   }

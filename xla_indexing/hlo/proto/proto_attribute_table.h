@@ -14,10 +14,8 @@
 #ifndef XLA_INDEXING_HLO_PROTO_PROTO_ATTRIBUTE_TABLE_H_
 #define XLA_INDEXING_HLO_PROTO_PROTO_ATTRIBUTE_TABLE_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -29,6 +27,7 @@
 #include "xla_indexing/hlo/proto/wire_format.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/opcode_set.h"
 #include "xla_indexing/hlo/types/shape.h"
 
 namespace xla_indexing::internal {
@@ -51,30 +50,6 @@ struct ProtoInstruction {
   absl::Span<const HloInstruction* const> operands;
   absl::Span<const HloComputation* const> called;
   const ProtoReferences& references;
-};
-
-class OpcodeSet {
- public:
-  constexpr OpcodeSet(std::initializer_list<HloOpcode> opcodes) {
-    for (const HloOpcode opcode : opcodes) has_[static_cast<size_t>(opcode)] = true;
-  }
-  constexpr bool Has(HloOpcode opcode) const { return has_[static_cast<size_t>(opcode)]; }
-  static constexpr OpcodeSet All() {
-    OpcodeSet all = {};
-    for (bool& has : all.has_) has = true;
-    return all;
-  }
-  friend constexpr OpcodeSet operator|(OpcodeSet a, const OpcodeSet& b) {
-    for (size_t i = 0; i < kOpcodeCount; ++i) a.has_[i] = a.has_[i] || b.has_[i];
-    return a;
-  }
-  friend constexpr OpcodeSet operator-(OpcodeSet a, const OpcodeSet& b) {
-    for (size_t i = 0; i < kOpcodeCount; ++i) a.has_[i] = a.has_[i] && !b.has_[i];
-    return a;
-  }
-
- private:
-  std::array<bool, kOpcodeCount> has_ = {};
 };
 
 struct AttributeField {

@@ -11,6 +11,7 @@
 #include "xla_indexing/hlo/model/instruction.h"
 #include "xla_indexing/hlo/types/element_type.h"
 #include "xla_indexing/hlo/types/opcode.h"
+#include "xla_indexing/hlo/types/opcode_set.h"
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/hlo/verify/frame/shape_inference_rules.h"
 #include "xla_indexing/hlo/verify/frame/shape_inference_util.h"
@@ -33,60 +34,36 @@ TypeClasses ClassOf(ElementType type) {
   return IsFloatingPoint(type) ? kFloats : kComplexes;
 }
 
-// The types that an elementwise operation is defined for.
+// The types that operations are defined for; those that are not listed for all.
+struct DefinedFor {
+  TypeClasses types;
+  OpcodeSet opcodes;
+};
+
+using Op = HloOpcode;
+
+constexpr DefinedFor kDefinedFor[] = {
+    {kPreds | kIntegers, {Op::kAnd, Op::kNot, Op::kOr, Op::kXor}},
+    {kIntegers,
+     {Op::kCountLeadingZeros, Op::kMulhi, Op::kPopcnt, Op::kShiftLeft, Op::kShiftRightArithmetic,
+      Op::kShiftRightLogical}},
+    {kNumbers, {Op::kAbs, Op::kNegate, Op::kSign}},
+    {kFloats,
+     {Op::kCeil, Op::kComplex, Op::kFloor, Op::kIsFinite, Op::kReducePrecision,
+      Op::kRoundNearestAfz, Op::kRoundNearestEven}},
+    {kFloats | kComplexes, {Op::kAcos,   Op::kAcosh, Op::kAsin,        Op::kAsinh,
+                            Op::kAtan2,  Op::kAtanh, Op::kCbrt,        Op::kCosh,
+                            Op::kCosine, Op::kErf,   Op::kExponential, Op::kExponentialMinusOne,
+                            Op::kImag,   Op::kLog,   Op::kLogPlusOne,  Op::kLogistic,
+                            Op::kReal,   Op::kRsqrt, Op::kSine,        Op::kSinh,
+                            Op::kSqrt,   Op::kTan,   Op::kTanh}},
+};
+
 TypeClasses OperandClasses(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAnd:
-    case HloOpcode::kNot:
-    case HloOpcode::kOr:
-    case HloOpcode::kXor:
-      return kPreds | kIntegers;
-    case HloOpcode::kCountLeadingZeros:
-    case HloOpcode::kMulhi:
-    case HloOpcode::kPopcnt:
-    case HloOpcode::kShiftLeft:
-    case HloOpcode::kShiftRightArithmetic:
-    case HloOpcode::kShiftRightLogical:
-      return kIntegers;
-    case HloOpcode::kAbs:
-    case HloOpcode::kNegate:
-    case HloOpcode::kSign:
-      return kNumbers;
-    case HloOpcode::kCeil:
-    case HloOpcode::kComplex:
-    case HloOpcode::kFloor:
-    case HloOpcode::kIsFinite:
-    case HloOpcode::kReducePrecision:
-    case HloOpcode::kRoundNearestAfz:
-    case HloOpcode::kRoundNearestEven:
-      return kFloats;
-    case HloOpcode::kAcos:
-    case HloOpcode::kAcosh:
-    case HloOpcode::kAsin:
-    case HloOpcode::kAsinh:
-    case HloOpcode::kAtan2:
-    case HloOpcode::kAtanh:
-    case HloOpcode::kCbrt:
-    case HloOpcode::kCosh:
-    case HloOpcode::kCosine:
-    case HloOpcode::kErf:
-    case HloOpcode::kExponential:
-    case HloOpcode::kExponentialMinusOne:
-    case HloOpcode::kImag:
-    case HloOpcode::kLog:
-    case HloOpcode::kLogPlusOne:
-    case HloOpcode::kLogistic:
-    case HloOpcode::kReal:
-    case HloOpcode::kRsqrt:
-    case HloOpcode::kSine:
-    case HloOpcode::kSinh:
-    case HloOpcode::kSqrt:
-    case HloOpcode::kTan:
-    case HloOpcode::kTanh:
-      return kFloats | kComplexes;
-    default:
-      return kAll;
+  for (const DefinedFor& row : kDefinedFor) {
+    if (row.opcodes.Has(opcode)) return row.types;
   }
+  return kAll;
 }
 
 absl::Status CheckClass(const HloInstruction& i, const Shape& operand) {
