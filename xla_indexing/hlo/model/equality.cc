@@ -22,11 +22,10 @@ struct SameValue {
   bool operator()(const T& value) const {
     return value == std::get<T>(other);
   }
-  bool operator()(const Window* value) const { return *value == *std::get<const Window*>(other); }
-  bool operator()(const ConvolutionDimensionNumbers* value) const {
-    return *value == *std::get<const ConvolutionDimensionNumbers*>(other);
+  template <typename T>
+  bool operator()(const T* value) const {
+    return *value == *std::get<const T*>(other);
   }
-  bool operator()(const Literal* value) const { return *value == *std::get<const Literal*>(other); }
   bool operator()(const HloComputation* value) const {
     return Same(value, std::get<const HloComputation*>(other));
   }
@@ -45,11 +44,7 @@ struct SameValue {
   }
   template <typename T>
   static bool SameAll(absl::Span<const T* const> a, absl::Span<const T* const> b) {
-    if (a.size() != b.size()) return false;
-    for (size_t i = 0; i < a.size(); ++i) {
-      if (!Same(a[i], b[i])) return false;
-    }
-    return true;
+    return absl::c_equal(a, b, [](const T* x, const T* y) { return Same(x, y); });
   }
 };
 

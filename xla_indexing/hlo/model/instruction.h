@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -90,11 +91,18 @@ class HloInstruction {
   bool HasAttribute(AttributeKey key) const { return FindAttribute(key) != nullptr; }
 
   // The value of an attribute, or the default where it is not given.
-  bool GetBool(AttributeKey key, bool default_value = false) const;
+  bool GetBool(AttributeKey key, bool default_value = false) const {
+    return Get(key, default_value);
+  }
   std::optional<int64_t> GetInteger(AttributeKey key) const;
-  absl::Span<const int64_t> GetIntegers(AttributeKey key) const;
-  absl::string_view GetText(AttributeKey key) const;  // For kinds kText and kString.
-  const HloComputation* GetComputation(AttributeKey key) const;
+  absl::Span<const int64_t> GetIntegers(AttributeKey key) const {
+    return Get<absl::Span<const int64_t>>(key);
+  }
+  // For kinds kText and kString.
+  absl::string_view GetText(AttributeKey key) const { return Get<absl::string_view>(key); }
+  const HloComputation* GetComputation(AttributeKey key) const {
+    return Get<const HloComputation*>(key);
+  }
   // The text of an attribute that has no key of its own (or of one kept as text).
   std::optional<absl::string_view> GetTextByName(absl::string_view name) const;
 
@@ -107,8 +115,12 @@ class HloInstruction {
 
   // The attributes that indexing reads, by their names. What is not given is empty.
   absl::Span<const int64_t> dimensions() const { return GetIntegers(AttributeKey::kDimensions); }
-  absl::Span<const SliceRange> slice() const;
-  absl::Span<const PaddingDimension> padding() const;
+  absl::Span<const SliceRange> slice() const {
+    return Get<absl::Span<const SliceRange>>(AttributeKey::kSlice);
+  }
+  absl::Span<const PaddingDimension> padding() const {
+    return Get<absl::Span<const PaddingDimension>>(AttributeKey::kPadding);
+  }
   absl::Span<const int64_t> dynamic_slice_sizes() const {
     return GetIntegers(AttributeKey::kDynamicSliceSizes);
   }
@@ -116,29 +128,34 @@ class HloInstruction {
     return GetIntegers(AttributeKey::kSliceSizes);
   }
   // Null if there is none.
-  const Window* window() const;
-  const ConvolutionDimensionNumbers* convolution_dimension_numbers() const;
-  const Literal* literal() const;  // The value of a constant.
+  const Window* window() const { return Get<const Window*>(AttributeKey::kWindow); }
+  const ConvolutionDimensionNumbers* convolution_dimension_numbers() const {
+    return Get<const ConvolutionDimensionNumbers*>(AttributeKey::kDimLabels);
+  }
+  // The value of a constant.
+  const Literal* literal() const { return Get<const Literal*>(AttributeKey::kConstantValue); }
   DotDimensionNumbers dot_dimension_numbers() const;
   GatherDimensionNumbers gather_dimension_numbers() const;
   ScatterDimensionNumbers scatter_dimension_numbers() const;
   // -1 where not given.
-  int64_t parameter_number() const;
-  int64_t tuple_index() const;
-  int64_t iota_dimension() const;
+  int64_t parameter_number() const { return Get<int64_t>(AttributeKey::kParameterNumber, -1); }
+  int64_t tuple_index() const { return Get<int64_t>(AttributeKey::kIndex, -1); }
+  int64_t iota_dimension() const { return Get<int64_t>(AttributeKey::kIotaDimension, -1); }
   // Whether a convolution leaves out elements of an operand, and which of the kernel's where that alone
   // is said.
   bool is_sparse() const { return GetTextByName("sparsity_config").has_value(); }
   std::optional<KernelSparsity> kernel_sparsity() const;
   // 1 where not given.
-  int64_t feature_group_count() const;
-  int64_t batch_group_count() const;
+  int64_t feature_group_count() const { return Get<int64_t>(AttributeKey::kFeatureGroupCount, 1); }
+  int64_t batch_group_count() const { return Get<int64_t>(AttributeKey::kBatchGroupCount, 1); }
   absl::string_view custom_call_target() const { return GetText(AttributeKey::kCustomCallTarget); }
   // `LT`, `EQ`, ...
   absl::string_view comparison_direction() const { return GetText(AttributeKey::kDirection); }
   // `kLoop`, `kInput`, ...
   absl::string_view fusion_kind() const { return GetText(AttributeKey::kFusionKind); }
-  absl::Span<const HloInstruction* const> control_predecessors() const;
+  absl::Span<const HloInstruction* const> control_predecessors() const {
+    return Get<absl::Span<const HloInstruction* const>>(AttributeKey::kControlPredecessors);
+  }
 
   // The computations that this instruction calls, in the order of its attributes; of an async-update that
   // binds operands the one of its async-start.
@@ -182,6 +199,13 @@ class HloInstruction {
   HloInstruction(HloComputation* parent, HloOpcode opcode, absl::string_view name)
       : name_(name), parent_(parent), opcode_(opcode) {}
 
+  // The value of an attribute, or the default where it is not given or of another type.
+  template <typename T>
+  T Get(AttributeKey key, T default_value = {}) const {
+    const Attribute* attribute = FindAttribute(key);
+    const T* value = attribute == nullptr ? nullptr : std::get_if<T>(&attribute->value);
+    return value == nullptr ? default_value : *value;
+  }
   // Gives an instruction that has none its attributes, whose values lie in the module's memory
   // already.
   void SetOwnedAttributes(absl::Span<const Attribute> attributes);

@@ -44,26 +44,12 @@ struct CopyInto {
   AttributeValue operator()(absl::Span<const T> values) const {
     return arena.Copy(values);
   }
-  AttributeValue operator()(const Window* window) const {
-    return static_cast<const Window*>(arena.New<Window>(*window));
-  }
-  AttributeValue operator()(const ConvolutionDimensionNumbers* numbers) const {
-    return static_cast<const ConvolutionDimensionNumbers*>(
-        arena.New<ConvolutionDimensionNumbers>(*numbers));
-  }
-  AttributeValue operator()(const Literal* literal) const {
-    return static_cast<const Literal*>(arena.New<Literal>(*literal));
+  template <typename T>
+  AttributeValue operator()(const T* value) const {
+    return static_cast<const T*>(arena.New<T>(*value));
   }
   AttributeValue operator()(const HloComputation* computation) const { return computation; }
 };
-
-// The value of an attribute if it is there and of that type, else a default one.
-template <typename T>
-T ValueOr(const Attribute* attribute, T default_value) {
-  if (attribute == nullptr) return default_value;
-  const T* value = std::get_if<T>(&attribute->value);
-  return value == nullptr ? default_value : *value;
-}
 
 // Adds an element to an array in an arena, which is replaced by a larger one where it is full.
 template <typename T>
@@ -94,10 +80,6 @@ const Attribute* HloInstruction::FindAttribute(AttributeKey key) const {
   return nullptr;
 }
 
-bool HloInstruction::GetBool(AttributeKey key, bool default_value) const {
-  return ValueOr(FindAttribute(key), default_value);
-}
-
 std::optional<int64_t> HloInstruction::GetInteger(AttributeKey key) const {
   const Attribute* attribute = FindAttribute(key);
   if (attribute == nullptr) return std::nullopt;
@@ -106,45 +88,12 @@ std::optional<int64_t> HloInstruction::GetInteger(AttributeKey key) const {
   return *value;
 }
 
-absl::Span<const int64_t> HloInstruction::GetIntegers(AttributeKey key) const {
-  return ValueOr<absl::Span<const int64_t>>(FindAttribute(key), {});
-}
-
-absl::string_view HloInstruction::GetText(AttributeKey key) const {
-  return ValueOr<absl::string_view>(FindAttribute(key), {});
-}
-
-const HloComputation* HloInstruction::GetComputation(AttributeKey key) const {
-  return ValueOr<const HloComputation*>(FindAttribute(key), nullptr);
-}
-
 std::optional<absl::string_view> HloInstruction::GetTextByName(absl::string_view name) const {
   for (const Attribute& attribute : attributes()) {
     if (attribute.name != name) continue;
     if (const auto* text = std::get_if<absl::string_view>(&attribute.value)) return *text;
   }
   return std::nullopt;
-}
-
-absl::Span<const SliceRange> HloInstruction::slice() const {
-  return ValueOr<absl::Span<const SliceRange>>(FindAttribute(AttributeKey::kSlice), {});
-}
-
-absl::Span<const PaddingDimension> HloInstruction::padding() const {
-  return ValueOr<absl::Span<const PaddingDimension>>(FindAttribute(AttributeKey::kPadding), {});
-}
-
-const Window* HloInstruction::window() const {
-  return ValueOr<const Window*>(FindAttribute(AttributeKey::kWindow), nullptr);
-}
-
-const ConvolutionDimensionNumbers* HloInstruction::convolution_dimension_numbers() const {
-  return ValueOr<const ConvolutionDimensionNumbers*>(FindAttribute(AttributeKey::kDimLabels),
-                                                     nullptr);
-}
-
-const Literal* HloInstruction::literal() const {
-  return ValueOr<const Literal*>(FindAttribute(AttributeKey::kConstantValue), nullptr);
 }
 
 DotDimensionNumbers HloInstruction::dot_dimension_numbers() const {
@@ -172,41 +121,16 @@ ScatterDimensionNumbers HloInstruction::scatter_dimension_numbers() const {
           .index_vector_dim = GetInteger(AttributeKey::kIndexVectorDim).value_or(0)};
 }
 
-int64_t HloInstruction::parameter_number() const {
-  return GetInteger(AttributeKey::kParameterNumber).value_or(-1);
-}
-
-int64_t HloInstruction::tuple_index() const {
-  return GetInteger(AttributeKey::kIndex).value_or(-1);
-}
-
-int64_t HloInstruction::iota_dimension() const {
-  return GetInteger(AttributeKey::kIotaDimension).value_or(-1);
-}
-
 std::optional<KernelSparsity> HloInstruction::kernel_sparsity() const {
   return ParseKernelSparsity(GetTextByName("sparsity_config").value_or(""));
-}
-
-int64_t HloInstruction::feature_group_count() const {
-  return GetInteger(AttributeKey::kFeatureGroupCount).value_or(1);
-}
-
-int64_t HloInstruction::batch_group_count() const {
-  return GetInteger(AttributeKey::kBatchGroupCount).value_or(1);
-}
-
-absl::Span<const HloInstruction* const> HloInstruction::control_predecessors() const {
-  return ValueOr<absl::Span<const HloInstruction* const>>(
-      FindAttribute(AttributeKey::kControlPredecessors), {});
 }
 
 absl::InlinedVector<const HloComputation*, 2> HloInstruction::branch_computations() const {
   const HloComputation* on_true = GetComputation(AttributeKey::kTrueComputation);
   const HloComputation* on_false = GetComputation(AttributeKey::kFalseComputation);
   if (on_true != nullptr && on_false != nullptr) return {on_true, on_false};
-  const auto branches = ValueOr<absl::Span<const HloComputation* const>>(
-      FindAttribute(AttributeKey::kBranchComputations), {});
+  const auto branches =
+      Get<absl::Span<const HloComputation* const>>(AttributeKey::kBranchComputations);
   return {branches.begin(), branches.end()};
 }
 
@@ -239,7 +163,7 @@ void HloInstruction::SetAttribute(AttributeKey key, const AttributeValue& value)
   }
   AppendOwnedAttribute(copy);
   if (key == AttributeKey::kParameterNumber) {
-    parent_->RegisterParameter(this, ValueOr<int64_t>(&copy, -1));
+    parent_->RegisterParameter(this, parameter_number());
   }
   CollectCalledComputations();
 }
