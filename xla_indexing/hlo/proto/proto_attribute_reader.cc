@@ -36,7 +36,7 @@ std::vector<PaddingDimension> ReadPadding(const WireMessage& message, ProtoField
       padding.push_back({.low = dimension.Integer({1, "edge_padding_low"}),
                          .high = dimension.Integer({2, "edge_padding_high"}),
                          .interior = dimension.Integer({3, "interior_padding"})});
-      if (padding.back().interior < 0) dimension.source().Fail("the interior padding is negative");
+      if (padding.back().interior < 0) dimension.Fail("the interior padding is negative");
     });
   });
   return padding;
@@ -54,9 +54,9 @@ Window ReadWindow(const WireMessage& message, ProtoField field) {
                                     .window_dilation = dimension.Integer({5, "window_dilation"}),
                                     .window_reversal = dimension.Bool({7, "window_reversal"})};
       if (read.size < 0 || read.stride < 1 || read.base_dilation < 1 || read.window_dilation < 1) {
-        dimension.source().Fail("a window cannot have size ", read.size, ", stride ", read.stride,
-                                ", base dilation ", read.base_dilation, ", window dilation ",
-                                read.window_dilation);
+        dimension.Fail("a window cannot have size ", read.size, ", stride ", read.stride,
+                       ", base dilation ", read.base_dilation, ", window dilation ",
+                       read.window_dilation);
       }
       window.dimensions.push_back(read);
     });
@@ -77,9 +77,8 @@ int64_t RankOf(const WireMessage& message, int64_t first, int64_t second,
   if (is_distinct && dimensions.front() >= 0 && dimensions.back() < kMostLabels) {
     return dimensions.back() + 1;
   }
-  message.source().Fail("{", absl::StrJoin(dimensions, ","),
-                        "} cannot be the dimensions of an operand or result");
-  return 0;
+  return message.Fail<int64_t>("{", absl::StrJoin(dimensions, ","),
+                               "} cannot be the dimensions of an operand or result");
 }
 
 ConvolutionDimensionNumbers ReadConvolutionDimensions(const WireMessage& message) {
@@ -97,10 +96,9 @@ ConvolutionDimensionNumbers ReadConvolutionDimensions(const WireMessage& message
   constexpr size_t kMostSpatial = 10;
   const size_t spatial = read.input_spatial.size();
   if (read.kernel_spatial.size() != spatial || read.output_spatial.size() != spatial) {
-    message.source().Fail("there are unequal numbers of spatial dimensions");
+    message.Fail("there are unequal numbers of spatial dimensions");
   } else if (spatial > kMostSpatial) {
-    message.source().Fail("there are ", spatial, " spatial dimensions, and labels for ",
-                          kMostSpatial);
+    message.Fail("there are ", spatial, " spatial dimensions, and labels for ", kMostSpatial);
   }
   if (message.source().failed()) return read;
   read.input_rank = RankOf(message, read.input_batch, read.input_feature, read.input_spatial);

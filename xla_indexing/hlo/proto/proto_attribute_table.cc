@@ -92,7 +92,7 @@ std::string Bools(const Instruction& in, ProtoField field) {
 std::string Word(const Instruction& in, ProtoField field) {
   const absl::string_view word = in.message.Bytes(field);
   if (word.empty() || !std::all_of(word.begin(), word.end(), Lexer::IsNameCharacter)) {
-    in.message.source().Fail("'", Shown(word), "' is no ", field.name);
+    in.message.Fail("'", Shown(word), "' is no ", field.name);
   }
   return std::string(word);
 }
@@ -118,7 +118,7 @@ absl::string_view NameIn(const Enumerators& enumerators, const Instruction& in, 
       !enumerators.names[value].empty()) {
     return enumerators.names[value];
   }
-  in.message.source().Fail("no ", enumerators.what, " has the number ", value);
+  in.message.Fail("no ", enumerators.what, " has the number ", value);
   return enumerators.names[0];
 }
 
@@ -166,8 +166,7 @@ std::string Precisions(const Instruction& in, ProtoField field) {
 
 // It says that elements of an operand are left out, which nothing here knows of.
 std::string Sparsity(const Instruction& in, ProtoField field) {
-  if (!in.message.Bytes(field).empty())
-    in.message.source().Fail("sparsity_config is not supported");
+  if (!in.message.Bytes(field).empty()) in.message.Fail("sparsity_config is not supported");
   return "";
 }
 
@@ -241,7 +240,7 @@ std::string BackendConfig(const Instruction& in, ProtoField field) {
     } else if (id >= 0 && id < static_cast<int64_t>(in.references.payloads.size())) {
       config = in.references.payloads[id];
     } else {
-      payload.source().Fail("the module has no payload ", id);
+      payload.Fail("the module has no payload ", id);
     }
   });
   return config.empty() ? "" : SpellConfig(config);

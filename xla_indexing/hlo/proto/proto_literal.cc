@@ -52,14 +52,10 @@ void ForEachElement(const WireMessage& message, ElementType type, Visit visit) {
 class LayoutWalk {
  public:
   LayoutWalk(const Shape& array, const Layout& layout) {
-    int64_t stride = 1;
-    strides_.resize(array.rank());
-    for (int64_t d = array.rank(); d-- > 0;) {
-      strides_[d] = stride;
-      stride *= array.dimension(d);
-    }
+    std::vector<int64_t> strides(array.rank(), 1);
+    for (int64_t d = array.rank(); d-- > 1;) strides[d - 1] = strides[d] * array.dimension(d);
     for (const int64_t d : layout.minor_to_major) {
-      steps_.push_back({array.dimension(d), strides_[d], 0});
+      steps_.push_back({array.dimension(d), strides[d], 0});
     }
   }
 
@@ -81,25 +77,20 @@ class LayoutWalk {
     int64_t index;
   };
 
-  std::vector<int64_t> strides_;
   std::vector<Step> steps_;  // The most minor dimension first.
   int64_t position_ = 0;
 };
 
 // `layout` is that of the message.
 Literal ReadArrayProto(const WireMessage& message, const Shape& shape, const Layout& layout) {
-  ProtoSource& source = message.source();
   const absl::StatusOr<int64_t> count = shape.ElementCount();
   // An element takes at least a byte; memory is not taken on the word of a shape.
   if (count.ok() && *count > static_cast<int64_t>(message.bytes().size())) {
-    source.Fail("this literal has fewer elements than its shape, ", shape.ToString());
-    return Literal();
+    return message.Fail<Literal>("this literal has fewer elements than its shape, ",
+                                 shape.ToString());
   }
   absl::StatusOr<Literal> literal = Literal::Zeros(shape);
-  if (!literal.ok()) {
-    source.Fail(literal.status().message());
-    return Literal();
-  }
+  if (!literal.ok()) return message.Fail<Literal>(literal.status().message());
   const ElementType type = shape.element_type();
   const int parts = IsComplex(type) ? 2 : 1;
   const int width = BitWidth(ComplexComponentType(type));
@@ -116,9 +107,8 @@ Literal ReadArrayProto(const WireMessage& message, const Shape& shape, const Lay
     ++given;
   });
   if (given != *count * parts) {
-    source.Fail("this literal of shape ", shape.ToString(), " has ", given / parts,
-                " elements, not ", *count);
-    return Literal();
+    return message.Fail<Literal>("this literal of shape ", shape.ToString(), " has ", given / parts,
+                                 " elements, not ", *count);
   }
   return *std::move(literal);
 }
@@ -128,21 +118,19 @@ Literal ReadOfShape(const WireMessage& message, const Shape& own, const Shape& s
   if (shape.IsToken()) return Literal::Elided(shape);
   if (shape.IsArray()) return ReadArrayProto(message, shape, own.LayoutOrRowMajor());
   if (!shape.IsTuple()) {
-    message.source().Fail("there is no literal of shape ", shape.ToString());
-    return Literal();
+    return message.Fail<Literal>("there is no literal of shape ", shape.ToString());
   }
   std::vector<Literal> elements;
   message.Messages({10, "tuple_literals"}, [&](const WireMessage& element, int64_t i) {
     if (i >= static_cast<int64_t>(shape.tuple_elements().size())) {
-      message.source().Fail("this tuple has more elements than its shape");
+      message.Fail("this tuple has more elements than its shape");
       return;
     }
     elements.push_back(ReadLiteralProto(element, shape.tuple_element(i)));
   });
   if (message.source().failed()) return Literal();
   if (elements.size() != shape.tuple_elements().size()) {
-    message.source().Fail("this tuple has fewer elements than its shape");
-    return Literal();
+    return message.Fail<Literal>("this tuple has fewer elements than its shape");
   }
   return Literal::Tuple(std::move(elements));
 }
@@ -155,9 +143,8 @@ Literal ReadLiteralProto(const WireMessage& message, const Shape& shape) {
                   [&](const WireMessage& of_shape) { own = ReadShapeProto(of_shape); });
   if (message.source().failed()) return Literal();
   if (!EqualIgnoringLayout(own, shape)) {
-    message.source().Fail("this literal has the shape ", own.ToString(), ", not ",
-                          shape.ToString());
-    return Literal();
+    return message.Fail<Literal>("this literal has the shape ", own.ToString(), ", not ",
+                                 shape.ToString());
   }
   return ReadOfShape(message, own, shape);
 }

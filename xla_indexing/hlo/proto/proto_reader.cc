@@ -60,12 +60,13 @@ class ProtoModuleReader {
   // A count that is 1 where text does not give it.
   void AddHeaderCount(absl::string_view name, int64_t count);
   void ReadSchedule();
-  void ReadComputation(const WireMessage& message);
-  void ReadInstructions(const WireMessage& message, HloComputation* computation);
-  void ReadInstruction(const WireMessage& message, HloComputation* computation);
-  void CheckParameters(const HloComputation& computation);
+  // These return false where they failed.
+  bool ReadComputation(const WireMessage& message);
+  bool ReadInstructions(const WireMessage& message, HloComputation* computation);
+  bool ReadInstruction(const WireMessage& message, HloComputation* computation);
+  bool CheckParameters(const HloComputation& computation);
   const Shape* ReadInternedShape(const WireMessage& instruction);
-  void SetEntry();
+  bool SetEntry();
   // A copy of a name of the module, a computation or an instruction, which must be one that HLO
   // text can spell; `what` says whose it is.
   absl::string_view ReadName(absl::string_view name, absl::string_view what);
@@ -88,8 +89,7 @@ std::unique_ptr<HloModule> ProtoModuleReader::Read() {
   if (source_.failed()) return nullptr;
   message_.Messages({3, "computations"},
                     [&](const WireMessage& computation, int64_t) { ReadComputation(computation); });
-  if (!source_.failed()) SetEntry();
-  return source_.failed() ? nullptr : std::move(module_);
+  return !source_.failed() && SetEntry() ? std::move(module_) : nullptr;
 }
 
 absl::string_view ProtoModuleReader::ReadName(absl::string_view name, absl::string_view what) {
@@ -147,13 +147,12 @@ void ProtoModuleReader::ReadSchedule() {
   });
 }
 
-void ProtoModuleReader::ReadComputation(const WireMessage& message) {
+bool ProtoModuleReader::ReadComputation(const WireMessage& message) {
   const absl::string_view name = ReadName(message.Bytes({1, "name"}), "a computation");
   const ProtoSource::Named named(source_, "computation", name);
-  if (source_.failed()) return;
+  if (source_.failed()) return false;
   if (module_->FindComputation(name) != nullptr) {
-    source_.Fail("there is another computation of this name");
-    return;
+    return source_.Fail("there is another computation of this name");
   }
   HloComputation* computation = module_->AddComputation(name);
   if (const absl::string_view thread = message.Bytes({8, "execution_thread"});
@@ -161,29 +160,26 @@ void ProtoModuleReader::ReadComputation(const WireMessage& message) {
     computation->SetExecutionThread(thread);
   }
   references_.instructions.clear();
-  ReadInstructions(message, computation);
-  if (source_.failed()) return;
-  const auto root = references_.instructions.find(message.Integer({6, "root_id"}));
+  if (!ReadInstructions(message, computation)) return false;
+  const int64_t root_id = message.Integer({6, "root_id"});
+  const auto root = references_.instructions.find(root_id);
   if (root == references_.instructions.end()) {
-    source_.Fail("there is no instruction ", message.Integer({6, "root_id"}),
-                 ", which should be the root");
-    return;
+    return source_.Fail("there is no instruction ", root_id, ", which should be the root");
   }
   computation->SetRoot(root->second);
-  CheckParameters(*computation);
   const int64_t id = message.Integer({5, "id"});
-  if (!references_.computations.emplace(id, computation).second) {
-    source_.Fail("there is another computation of the id ", id);
-  }
+  return CheckParameters(*computation) &&
+         (references_.computations.emplace(id, computation).second ||
+          source_.Fail("there is another computation of the id ", id));
 }
 
-void ProtoModuleReader::ReadInstructions(const WireMessage& message, HloComputation* computation) {
+bool ProtoModuleReader::ReadInstructions(const WireMessage& message, HloComputation* computation) {
   const auto schedule = schedule_.find(message.Integer({5, "id"}));
   if (schedule == schedule_.end()) {
     message.Messages({2, "instructions"}, [&](const WireMessage& instruction, int64_t) {
       ReadInstruction(instruction, computation);
     });
-    return;
+    return !source_.failed();
   }
   // Where the instruction of each id stands, and its position in the message.
   struct Place {
@@ -197,26 +193,25 @@ void ProtoModuleReader::ReadInstructions(const WireMessage& message, HloComputat
       source_.Fail("there is another instruction of the id ", id);
     }
   });
-  if (source_.failed()) return;
+  if (source_.failed()) return false;
   const std::vector<int64_t>& ids = schedule->second;
   if (ids.size() != places.size()) {
-    source_.Fail("the schedule has ", ids.size(), " instructions, not ", places.size());
-    return;
+    return source_.Fail("the schedule has ", ids.size(), " instructions, not ", places.size());
   }
   for (const int64_t id : ids) {
     const auto place = places.find(id);
     if (place == places.end()) {
-      source_.Fail("the schedule has an instruction ", id, ", which is not there");
-      return;
+      return source_.Fail("the schedule has an instruction ", id, ", which is not there");
     }
     const ProtoSource::Scope scope(source_, "instructions", place->second.bytes.data(),
                                    place->second.position);
-    if (scope.ok()) ReadInstruction(WireMessage(place->second.bytes, source_), computation);
-    if (source_.failed()) return;
+    if (!scope.ok()) return false;
+    if (!ReadInstruction(WireMessage(place->second.bytes, source_), computation)) return false;
   }
+  return true;
 }
 
-void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputation* computation) {
+bool ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputation* computation) {
   const absl::string_view name = ReadName(message.Bytes({1, "name"}), "an instruction");
   const ProtoSource::Named named(source_, "instruction", name);
   const absl::string_view spelling = message.Bytes({2, "opcode"});
@@ -235,15 +230,13 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
     }
     operands.push_back(operand->second);
   });
-  if (source_.failed()) return;
+  if (source_.failed()) return false;
   // Their text has a number or a literal where that of others has operands.
   if (!operands.empty() && (opcode == HloOpcode::kParameter || opcode == HloOpcode::kConstant)) {
-    source_.Fail("a ", spelling, " has no operands, but ", operands.size(), " are given");
-    return;
+    return source_.Fail("a ", spelling, " has no operands, but ", operands.size(), " are given");
   }
   if (computation->FindInstruction(name) != nullptr) {
-    source_.Fail("there is another instruction of this name in its computation");
-    return;
+    return source_.Fail("there is another instruction of this name in its computation");
   }
   std::vector<const HloComputation*> called;
   message.ForEachVarint({38, "called_computation_ids"}, [&](uint64_t id) {
@@ -256,17 +249,16 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
   });
   const AttributeList attributes = ReadAttributesProto(
       {message, opcode, *shape, operands, called, references_}, module_->arena());
-  if (source_.failed()) return;
+  if (source_.failed()) return false;
   HloInstruction* instruction = computation->AddInstruction(opcode, name, *shape, operands);
   instruction->SetOwnedAttributes(attributes);
   const int64_t id = message.Integer({35, "id"});
   if (!references_.instructions.emplace(id, instruction).second) {
-    source_.Fail("there is another instruction of the id ", id);
+    return source_.Fail("there is another instruction of the id ", id);
   }
-  if (opcode == HloOpcode::kParameter &&
-      !computation->RegisterParameter(instruction, instruction->parameter_number())) {
-    source_.Fail("parameter number ", instruction->parameter_number(), " is taken or out of range");
-  }
+  const int64_t number = instruction->parameter_number();
+  return opcode != HloOpcode::kParameter || computation->RegisterParameter(instruction, number) ||
+         source_.Fail("parameter number ", number, " is taken or out of range");
 }
 
 // A module has the same few shapes again and again.
@@ -281,15 +273,14 @@ const Shape* ProtoModuleReader::ReadInternedShape(const WireMessage& instruction
   return shape;
 }
 
-void ProtoModuleReader::CheckParameters(const HloComputation& computation) {
+bool ProtoModuleReader::CheckParameters(const HloComputation& computation) {
   const auto parameters = computation.parameters();
   const auto gap = std::find(parameters.begin(), parameters.end(), nullptr);
-  if (gap == parameters.end()) return;
-  source_.Fail("there is a parameter ", parameters.size() - 1, " but no parameter ",
-               gap - parameters.begin());
+  return gap == parameters.end() || source_.Fail("there is a parameter ", parameters.size() - 1,
+                                                 " but no parameter ", gap - parameters.begin());
 }
 
-void ProtoModuleReader::SetEntry() {
+bool ProtoModuleReader::SetEntry() {
   const int64_t id = message_.Integer({6, "entry_computation_id"});
   const auto by_id = references_.computations.find(id);
   const HloComputation* entry =
@@ -297,10 +288,10 @@ void ProtoModuleReader::SetEntry() {
           ? by_id->second
           : module_->FindComputation(message_.Bytes({2, "entry_computation_name"}));
   if (entry == nullptr) {
-    source_.Fail("there is no computation ", id, ", which should be the entry");
-    return;
+    return source_.Fail("there is no computation ", id, ", which should be the entry");
   }
   module_->SetEntry(entry);
+  return true;
 }
 
 }  // namespace xla_indexing::internal

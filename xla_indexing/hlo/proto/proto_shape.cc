@@ -29,7 +29,7 @@ ElementType OptionalType(const WireMessage& message, ProtoField field) {
   if (value == 0) return ElementType::kTuple;
   const std::optional<ElementType> type = TypeOfNumber(value);
   if (!type.has_value() || !IsArrayType(*type)) {
-    message.source().Fail("no type of integers has the number ", value);
+    message.Fail("no type of integers has the number ", value);
     return ElementType::kTuple;
   }
   return *type;
@@ -46,8 +46,7 @@ std::string DimLevels(const WireMessage& message) {
   bool is_dense = true;
   for (size_t i = 0; i < types.size(); ++i) {
     if (types[i] < 0 || types[i] > 3) {
-      message.source().Fail("no level of a dimension has the number ", types[i]);
-      return "";
+      return message.Fail<std::string>("no level of a dimension has the number ", types[i]);
     }
     if (i > 0) text += ',';
     text += kLevels[types[i]];
@@ -67,7 +66,7 @@ Layout ReadLayoutProto(const WireMessage& message) {
     tile.Integers({1, "dimensions"}, &read.dimensions);
     for (const int64_t size : read.dimensions) {
       if (size < 0 && size != Tile::kCombineDimension) {
-        tile.source().Fail("the size of a tile is ", size);
+        tile.Fail("the size of a tile is ", size);
       }
     }
   });
@@ -83,7 +82,7 @@ Layout ReadLayoutProto(const WireMessage& message) {
     SplitConfig& read = layout.split_configs.emplace_back();
     read.dimension = split.Integer({1, "dimension"});
     split.Integers({2, "split_indices"}, &read.split_indices);
-    if (read.split_indices.empty()) split.source().Fail("there are no indices");
+    if (read.split_indices.empty()) split.Fail("there are no indices");
   });
   message.Message({10, "physical_shape"}, [&](const WireMessage& shape) {
     layout.physical_shape = std::make_shared<const Shape>(ReadShapeProto(shape));
@@ -100,7 +99,7 @@ void ReadDimensionsProto(const WireMessage& message, Shape* shape) {
   for (size_t i = 0; i < sizes.size(); ++i) {
     const bool is_dynamic = i < dynamic.size() && dynamic[i] != 0;
     if (sizes[i] < 0 && !(is_dynamic && sizes[i] == Shape::kUnboundedSize)) {
-      message.source().Fail("the size of a dimension is ", sizes[i]);
+      message.Fail("the size of a dimension is ", sizes[i]);
       return;
     }
     shape->AddDimension(sizes[i], is_dynamic);
@@ -114,8 +113,7 @@ Shape ReadShapeProto(const WireMessage& message) {
   const int64_t number = message.Integer({2, "element_type"});
   const std::optional<ElementType> type = TypeOfNumber(number);
   if (!type.has_value()) {
-    source.Fail("no element type has the number ", number);
-    return Shape();
+    return message.Fail<Shape>("no element type has the number ", number);
   }
   if (*type == ElementType::kTuple || *type == ElementType::kBuffer) {
     std::vector<Shape> elements;
@@ -125,8 +123,7 @@ Shape ReadShapeProto(const WireMessage& message) {
     if (source.failed()) return Shape();
     if (*type == ElementType::kTuple) return Shape::Tuple(std::move(elements));
     if (elements.size() == 1 && elements[0].IsArray()) return Shape::Buffer(std::move(elements[0]));
-    source.Fail("a buffer holds one array");
-    return Shape();
+    return message.Fail<Shape>("a buffer holds one array");
   }
   if (*type == ElementType::kToken) return Shape::Token();
   if (*type == ElementType::kOpaque) return Shape::Opaque();
@@ -135,15 +132,14 @@ Shape ReadShapeProto(const WireMessage& message) {
   if (source.failed()) return Shape();
   if (!shape.HasUnboundedDimension()) {
     if (const absl::StatusOr<int64_t> count = shape.ElementCount(); !count.ok()) {
-      source.Fail(count.status().message());
-      return Shape();
+      return message.Fail<Shape>(count.status().message());
     }
   }
   message.Message({5, "layout"}, [&](const WireMessage& of_layout) {
     Layout layout = ReadLayoutProto(of_layout);
     if (!IsPermutation(layout.minor_to_major, shape.rank())) {
-      source.Fail("this layout is no permutation of the ", shape.rank(), " dimensions of ",
-                  shape.ToString());
+      message.Fail("this layout is no permutation of the ", shape.rank(), " dimensions of ",
+                   shape.ToString());
       return;
     }
     if (shape.rank() > 0 || !layout.IsPlain()) shape.SetLayout(std::move(layout));

@@ -79,8 +79,7 @@ std::string SpellAxes(const WireMessage& message, ProtoField field, const Spelle
   const std::string axes = SpellEach(message, field, ", ", [&](const WireMessage& axis) {
     const int64_t index = axis.Integer({1, "mesh_axis_index"});
     if (index < 0 || index >= static_cast<int64_t>(mesh.axes.size())) {
-      axis.source().Fail("the mesh has no axis ", index);
-      return std::string();
+      return axis.Fail<std::string>("the mesh has no axis ", index);
     }
     std::string text = mesh.axes[index];
     axis.Message({2, "sub_axis_info"}, [&](const WireMessage& part) {
@@ -149,7 +148,7 @@ std::string SpellTiles(const WireMessage& message) {
   if (last.empty()) return text;
   const auto append_name = [&](std::string* out, int64_t type) {
     const absl::string_view name = ShardingTypeName(type);
-    if (name.empty()) message.source().Fail("no type of sharding");
+    if (name.empty()) message.Fail("no type of sharding");
     absl::StrAppend(out, name);
   };
   return absl::StrCat(text, " last_tile_dims={", absl::StrJoin(last, ", ", append_name), "}");
@@ -166,7 +165,7 @@ std::string SpellShardingElement(const WireMessage& message) {
                         "}");
   }
   std::string text = type == kTiled ? SpellTiles(message) : std::string(ShardingTypeName(type));
-  if (text.empty()) message.source().Fail("no sharding has the type ", type);
+  if (text.empty()) message.Fail("no sharding has the type ", type);
   if (type == kMaximal) {
     absl::StrAppend(&text, " device=", Joined(message, {4, "tile_assignment_devices"}));
   }
@@ -236,7 +235,7 @@ std::string SpellSharding(const WireMessage& op_sharding) {
   if (op_sharding.source().failed()) return text;
   Lexer lexer(text);
   if (!CheckSharding(lexer, text)) {
-    op_sharding.source().Fail("sharding ", text, ": ", lexer.error_message());
+    op_sharding.Fail("sharding ", text, ": ", lexer.error_message());
   }
   return text;
 }
@@ -265,7 +264,7 @@ std::string SpellReplicaGroups(const WireMessage& instruction) {
   });
   if (instruction.source().failed()) return text;
   if (const auto groups = ParseReplicaGroups(text); !groups.ok()) {
-    instruction.source().Fail(groups.status().message());
+    instruction.Fail(groups.status().message());
   }
   return text;
 }
@@ -281,7 +280,7 @@ std::string SpellSourceTargetPairs(const WireMessage& instruction) {
                    "}");
   if (instruction.source().failed()) return text;
   if (const auto parsed = ParseSourceTargetPairs(text); !parsed.ok()) {
-    instruction.source().Fail(parsed.status().message());
+    instruction.Fail(parsed.status().message());
   }
   return text;
 }

@@ -142,6 +142,12 @@ class WireMessage {
   WireMessage(absl::string_view bytes, ProtoSource& source);
 
   ProtoSource& source() const { return source_; }
+  // Keeps an error found in the message (ProtoSource::Fail). Returns a default value.
+  template <typename T = bool, typename... Parts>
+  T Fail(const Parts&... parts) const {
+    source_.Fail(parts...);
+    return T();
+  }
   absl::string_view bytes() const { return bytes_; }
   absl::Span<const WireField> fields() const { return fields_; }
 
