@@ -69,33 +69,30 @@ absl::StatusOr<std::vector<Shape>> RequireRanks(absl::Span<const MaybeRanked> op
 
 absl::StatusOr<BroadcastInference> InferBroadcastShape(absl::Span<const MaybeRanked> operands) {
   const int64_t rank = LargestRank(operands);
-  const auto aligned = Align(operands, rank);
-  if (!aligned.ok()) return aligned.status();
-  if (aligned->empty()) return BroadcastInference{};
-  return InferAlignedShape(*aligned, rank);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto aligned, Align(operands, rank));
+  if (aligned.empty()) return BroadcastInference{};
+  return InferAlignedShape(aligned, rank);
 }
 
 absl::Status VerifyBroadcastShape(absl::Span<const MaybeRanked> operands,
                                   const MaybeRanked& result) {
   const int64_t rank = LargestRank(operands);
-  const auto aligned = Align(operands, rank);
-  if (!aligned.ok()) return aligned.status();
-  const auto dimensions = InferDimensions(*aligned, rank);
-  if (!dimensions.ok()) return dimensions.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto aligned, Align(operands, rank));
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto dimensions, InferDimensions(aligned, rank));
   if (!result.has_value()) return absl::OkStatus();
   const std::string what = absl::StrCat("the result, ", internal::shape_rules::Brief(*result));
   XLA_INDEXING_RETURN_IF_ERROR(CheckIsArray(what, *result));
-  if (aligned->empty()) return absl::OkStatus();
+  if (aligned.empty()) return absl::OkStatus();
   if (result->rank() != rank) {
     const AlignedOperand& largest = *std::max_element(
-        aligned->begin(), aligned->end(),
+        aligned.begin(), aligned.end(),
         [](const auto& a, const auto& b) { return a.shape->rank() < b.shape->rank(); });
     return absl::InvalidArgumentError(absl::StrCat(what, ", has rank ", result->rank(), ", but ",
                                                    DescribeOperand(largest.operand, *largest.shape),
                                                    ", gives it rank ", rank));
   }
   for (int64_t d = 0; d < rank; ++d) {
-    const InferredDimension& inferred = (*dimensions)[d];
+    const InferredDimension& inferred = dimensions[d];
     const DimensionSize given = DimensionSize::Of(*result, d);
     if (MayBeGiven(inferred.size, given)) continue;
     return absl::InvalidArgumentError(

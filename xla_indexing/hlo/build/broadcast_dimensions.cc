@@ -52,10 +52,9 @@ absl::StatusOr<ImplicitBroadcast> Combine(absl::Span<const Shape> operands,
   for (size_t i = 0; i < operands.size(); ++i) {
     aligned.push_back({static_cast<int64_t>(i), &operands[i], dimensions[i]});
   }
-  absl::StatusOr<BroadcastInference> inferred = InferAlignedShape(aligned, rank);
-  if (!inferred.ok()) return inferred.status();
-  return ImplicitBroadcast{*std::move(inferred->shape), std::move(dimensions),
-                           std::move(inferred->guards)};
+  XLA_INDEXING_ASSIGN_OR_RETURN(BroadcastInference inferred, InferAlignedShape(aligned, rank));
+  return ImplicitBroadcast{*std::move(inferred.shape), std::move(dimensions),
+                           std::move(inferred.guards)};
 }
 
 std::string ListText(absl::Span<const int64_t> broadcast_dimensions) {

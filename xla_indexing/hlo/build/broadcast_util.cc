@@ -100,13 +100,12 @@ absl::Status CheckBroadcastOperand(int64_t operand, const Shape& shape) {
 
 absl::StatusOr<BroadcastInference> InferAlignedShape(absl::Span<const AlignedOperand> operands,
                                                      int64_t rank) {
-  const auto dimensions = InferDimensions(operands, rank);
-  if (!dimensions.ok()) return dimensions.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const auto dimensions, InferDimensions(operands, rank));
   Shape shape = Shape::Scalar(operands[0].shape->element_type());
-  for (const InferredDimension& dimension : *dimensions) {
+  for (const InferredDimension& dimension : dimensions) {
     shape.AddDimension(dimension.size.size, dimension.size.is_dynamic);
   }
-  return BroadcastInference{std::move(shape), FindGuards(operands, *dimensions)};
+  return BroadcastInference{std::move(shape), FindGuards(operands, dimensions)};
 }
 
 }  // namespace xla_indexing::internal

@@ -31,11 +31,6 @@ using internal::CheckShape;
 using internal::InferShape;
 using internal::Lexer;
 
-bool IsName(absl::string_view text) {
-  return !text.empty() && Lexer::IsNameStart(text[0]) &&
-         absl::c_all_of(text, Lexer::IsNameCharacter);
-}
-
 // Whether a value that is a pointer points somewhere.
 struct PointsSomewhere {
   template <typename T>
@@ -85,9 +80,8 @@ Attribute MakeTextAttribute(absl::string_view name, absl::string_view text) {
 absl::StatusOr<std::string> HloBuilder::CheckLeaf(HloOpcode opcode, const Shape& shape,
                                                   absl::string_view name,
                                                   absl::Span<const Attribute> attributes) {
-  absl::StatusOr<std::string> given = NameFor(opcode, name);
-  if (!given.ok()) return given;
-  HloInstruction* discarded = computation_->MakeInstruction(opcode, *given, {});
+  XLA_INDEXING_ASSIGN_OR_RETURN(std::string given, NameFor(opcode, name));
+  HloInstruction* discarded = computation_->MakeInstruction(opcode, given, {});
   XLA_INDEXING_RETURN_IF_ERROR(SetAttributes(attributes, discarded));
   const absl::Status status = CheckIsValid(shape);
   if (!status.ok()) return internal::shape_rules::Error(*discarded, status.message());
@@ -97,30 +91,28 @@ absl::StatusOr<std::string> HloBuilder::CheckLeaf(HloOpcode opcode, const Shape&
 absl::StatusOr<const HloInstruction*> HloBuilder::AddParameter(
     int64_t number, const Shape& shape, absl::string_view name,
     absl::Span<const Attribute> attributes) {
-  const absl::StatusOr<std::string> given =
-      CheckLeaf(HloOpcode::kParameter, shape, name, attributes);
-  if (!given.ok()) return given.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const std::string given,
+                                CheckLeaf(HloOpcode::kParameter, shape, name, attributes));
   const auto parameters = computation_->parameters();
   if (number < 0 || number >= HloComputation::kMaxParameters) {
     return absl::InvalidArgumentError(
-        absl::StrCat(*given, ": no parameter can have the number ", number));
+        absl::StrCat(given, ": no parameter can have the number ", number));
   }
   if (number < static_cast<int64_t>(parameters.size()) && parameters[number] != nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(*given, ": parameter ", number, " is '",
+    return absl::InvalidArgumentError(absl::StrCat(given, ": parameter ", number, " is '",
                                                    parameters[number]->name(), "' already"));
   }
   HloInstruction* parameter = computation_->AddParameter(
-      number, *given, options_.row_major_layouts ? WithRowMajorLayouts(shape) : shape);
+      number, given, options_.row_major_layouts ? WithRowMajorLayouts(shape) : shape);
   XLA_INDEXING_RETURN_IF_ERROR(SetAttributes(attributes, parameter));
   return parameter;
 }
 
 absl::StatusOr<const HloInstruction*> HloBuilder::AddConstant(
     const Literal& literal, absl::string_view name, absl::Span<const Attribute> attributes) {
-  const absl::StatusOr<std::string> given =
-      CheckLeaf(HloOpcode::kConstant, literal.shape(), name, attributes);
-  if (!given.ok()) return given.status();
-  HloInstruction* constant = computation_->AddConstant(*given, literal);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const std::string given,
+                                CheckLeaf(HloOpcode::kConstant, literal.shape(), name, attributes));
+  HloInstruction* constant = computation_->AddConstant(given, literal);
   XLA_INDEXING_RETURN_IF_ERROR(SetAttributes(attributes, constant));
   return constant;
 }
@@ -182,7 +174,7 @@ bool HloBuilder::IsTaken(absl::string_view name) const {
 
 absl::StatusOr<std::string> HloBuilder::NameFor(HloOpcode opcode, absl::string_view name) {
   if (!name.empty()) {
-    if (!IsName(name)) {
+    if (!Lexer::IsName(name)) {
       return absl::InvalidArgumentError(
           absl::StrCat("'", name, "' is not a name: those are letters, digits, '_', '.' and '-', ",
                        "and begin with a letter or '_'"));
@@ -253,9 +245,8 @@ absl::Status HloBuilder::SetAttributes(absl::Span<const Attribute> attributes,
 absl::StatusOr<const HloInstruction*> HloBuilder::Make(
     HloOpcode opcode, absl::Span<const HloInstruction* const> operands,
     const InstructionDetails& details) {
-  const absl::StatusOr<std::string> name = NameFor(opcode, details.name);
-  if (!name.ok()) return name.status();
-  HloInstruction* instruction = computation_->MakeInstruction(opcode, *name, operands);
+  XLA_INDEXING_ASSIGN_OR_RETURN(const std::string name, NameFor(opcode, details.name));
+  HloInstruction* instruction = computation_->MakeInstruction(opcode, name, operands);
   XLA_INDEXING_RETURN_IF_ERROR(SetAttributes(details.attributes, instruction));
   const absl::StatusOr<Shape> shape =
       details.shape.has_value() ? *details.shape : InferShape(*instruction);

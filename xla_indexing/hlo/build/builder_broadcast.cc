@@ -91,15 +91,15 @@ absl::StatusOr<HloBuilder::Instructions> HloBuilder::MakeAllExplicit(
     made.assign(operands.begin(), operands.end());
     return made;
   }
-  const absl::StatusOr<ImplicitBroadcast> broadcast = LineUp(operands, broadcast_dimensions);
-  if (!broadcast.ok()) return broadcast.status();
+  XLA_INDEXING_ASSIGN_OR_RETURN(const ImplicitBroadcast broadcast,
+                                LineUp(operands, broadcast_dimensions));
   for (size_t i = 0; i < operands.size(); ++i) {
-    const std::vector<int64_t>& dimensions = broadcast->dimensions[i];
+    const std::vector<int64_t>& dimensions = broadcast.dimensions[i];
     XLA_INDEXING_RETURN_IF_ERROR(CheckCanBecome(static_cast<int64_t>(i), operands[i]->shape(),
-                                                broadcast->result, dimensions));
-    const auto explicit_operand = MakeExplicit(operands[i], broadcast->result, dimensions);
-    if (!explicit_operand.ok()) return explicit_operand.status();
-    made.push_back(*explicit_operand);
+                                                broadcast.result, dimensions));
+    XLA_INDEXING_ASSIGN_OR_RETURN(const auto explicit_operand,
+                                  MakeExplicit(operands[i], broadcast.result, dimensions));
+    made.push_back(explicit_operand);
   }
   return made;
 }

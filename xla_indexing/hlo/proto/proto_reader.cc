@@ -26,14 +26,6 @@
 #include "xla_indexing/hlo/verify/verifier.h"
 
 namespace xla_indexing::internal {
-namespace {
-
-bool IsPlainWord(absl::string_view text) {
-  return !text.empty() && Lexer::IsNameStart(text.front()) &&
-         std::all_of(text.begin(), text.end(), Lexer::IsNameCharacter);
-}
-
-}  // namespace
 
 // Reading of one module out of its protocol buffer, the message HloModuleProto.
 //
@@ -93,7 +85,7 @@ std::unique_ptr<HloModule> ProtoModuleReader::Read() {
 }
 
 absl::string_view ProtoModuleReader::ReadName(absl::string_view name, absl::string_view what) {
-  if (!IsPlainWord(name)) {
+  if (!Lexer::IsName(name)) {
     source_.Fail(name.empty() ? absl::StrCat(what, " has no name")
                               : absl::StrCat("the name of ", what, ", '", Shown(name),
                                              "', is none of HLO text"));
@@ -216,7 +208,7 @@ bool ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
   const ProtoSource::Named named(source_, "instruction", name);
   const absl::string_view spelling = message.Bytes({2, "opcode"});
   const HloOpcode opcode = OpcodeFromName(spelling).value_or(HloOpcode::kUnknown);
-  if (opcode == HloOpcode::kUnknown && (!IsPlainWord(spelling) || AsyncStepFromName(spelling))) {
+  if (opcode == HloOpcode::kUnknown && (!Lexer::IsName(spelling) || AsyncStepFromName(spelling))) {
     source_.Fail("expected an opcode, found '", Shown(spelling), "'");
   }
   const Shape* shape = ReadInternedShape(message);

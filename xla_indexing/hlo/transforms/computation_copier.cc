@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "xla_indexing/base/status_macros.h"
 #include "xla_indexing/hlo/types/attribute.h"
 
 namespace xla_indexing::internal {
@@ -39,10 +40,9 @@ absl::StatusOr<HloComputation*> ComputationCopier::Copy(const HloComputation& co
     for (const HloInstruction* operand : instruction->operands()) {
       operands.push_back(instructions.at(operand));
     }
-    const absl::StatusOr<HloInstruction*> same = add_copy(*instruction, operands, copy);
-    if (!same.ok()) return same.status();
-    instructions[instruction] = *same;
-    RedirectComputations(*same);
+    XLA_INDEXING_ASSIGN_OR_RETURN(HloInstruction * same, add_copy(*instruction, operands, copy));
+    instructions[instruction] = same;
+    RedirectComputations(same);
   }
   // Control predecessors may come after what they precede in the list.
   for (const auto& [original, same] : instructions) {

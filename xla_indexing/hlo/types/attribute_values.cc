@@ -11,16 +11,6 @@
 namespace xla_indexing {
 namespace {
 
-// Appends ` name=AxBxC` with what `format` writes for each dimension, unless every dimension has
-// its default.
-template <typename IsDefault, typename Format>
-void AppendField(const Window& window, absl::string_view name, IsDefault is_default, Format format,
-                 std::string* text) {
-  if (absl::c_all_of(window.dimensions, is_default)) return;
-  if (text->size() > 1) absl::StrAppend(text, " ");
-  absl::StrAppend(text, name, "=", absl::StrJoin(window.dimensions, "x", format));
-}
-
 void PlaceLabel(int64_t position, char label, std::string* labels) {
   if (position >= 0) (*labels)[position] = label;
 }
@@ -54,30 +44,22 @@ int64_t PaddingDimension::Step() const {
 }
 
 std::string Window::ToString() const {
-  std::string text = "{";
   using D = WindowDimension;
+  std::string text = "{";
+  // ` name=AxBxC`, unless every dimension has the usual value.
+  const auto append = [&](absl::string_view name, absl::string_view usual, auto value) {
+    if (absl::c_all_of(dimensions, [&](const D& d) { return value(d) == usual; })) return;
+    const auto format = [&](std::string* out, const D& d) { out->append(value(d)); };
+    absl::StrAppend(&text, text.size() > 1 ? " " : "", name, "=",
+                    absl::StrJoin(dimensions, "x", format));
+  };
   // The size is printed wherever there are dimensions: it says how many.
-  AppendField(
-      *this, "size", [](const D&) { return false; },
-      [](std::string* out, const D& d) { absl::StrAppend(out, d.size); }, &text);
-  AppendField(
-      *this, "stride", [](const D& d) { return d.stride == 1; },
-      [](std::string* out, const D& d) { absl::StrAppend(out, d.stride); }, &text);
-  AppendField(
-      *this, "pad", [](const D& d) { return d.padding_low == 0 && d.padding_high == 0; },
-      [](std::string* out, const D& d) {
-        absl::StrAppend(out, d.padding_low, "_", d.padding_high);
-      },
-      &text);
-  AppendField(
-      *this, "lhs_dilate", [](const D& d) { return d.base_dilation == 1; },
-      [](std::string* out, const D& d) { absl::StrAppend(out, d.base_dilation); }, &text);
-  AppendField(
-      *this, "rhs_dilate", [](const D& d) { return d.window_dilation == 1; },
-      [](std::string* out, const D& d) { absl::StrAppend(out, d.window_dilation); }, &text);
-  AppendField(
-      *this, "rhs_reversal", [](const D& d) { return !d.window_reversal; },
-      [](std::string* out, const D& d) { absl::StrAppend(out, d.window_reversal ? 1 : 0); }, &text);
+  append("size", "", [](const D& d) { return absl::StrCat(d.size); });
+  append("stride", "1", [](const D& d) { return absl::StrCat(d.stride); });
+  append("pad", "0_0", [](const D& d) { return absl::StrCat(d.padding_low, "_", d.padding_high); });
+  append("lhs_dilate", "1", [](const D& d) { return absl::StrCat(d.base_dilation); });
+  append("rhs_dilate", "1", [](const D& d) { return absl::StrCat(d.window_dilation); });
+  append("rhs_reversal", "0", [](const D& d) { return d.window_reversal ? "1" : "0"; });
   return absl::StrCat(text, "}");
 }
 

@@ -55,10 +55,10 @@ absl::StatusOr<Shape> CheckBatchNorm(const HloInstruction& i, int64_t like_opera
   return vector;
 }
 
-Result NormalizedAndTwoVectors(const HloInstruction& i, const absl::StatusOr<Shape>& vector) {
-  if (!vector.ok()) return vector.status();
+Result NormalizedAndTwoVectors(const HloInstruction& i, int64_t like_operand) {
+  XLA_INDEXING_ASSIGN_OR_RETURN(const Shape vector, CheckBatchNorm(i, like_operand));
   const Shape& operand = i.operand(0)->shape();
-  return Shape::Tuple({WithElementType(operand, operand.element_type()), *vector, *vector});
+  return Shape::Tuple({WithElementType(operand, operand.element_type()), vector, vector});
 }
 
 Result InferCholesky(const HloInstruction& i) {
@@ -142,18 +142,16 @@ Result InferFft(const HloInstruction& i) {
 }
 
 Result InferBatchNormTraining(const HloInstruction& i) {
-  return NormalizedAndTwoVectors(i, CheckBatchNorm(i, /*like_operand=*/0));
+  return NormalizedAndTwoVectors(i, /*like_operand=*/0);
 }
 
 Result InferBatchNormInference(const HloInstruction& i) {
-  if (const auto vector = CheckBatchNorm(i, /*like_operand=*/0); !vector.ok()) {
-    return vector.status();
-  }
+  XLA_INDEXING_RETURN_IF_ERROR(CheckBatchNorm(i, /*like_operand=*/0).status());
   return &i.operand(0)->shape();
 }
 
 Result InferBatchNormGrad(const HloInstruction& i) {
-  return NormalizedAndTwoVectors(i, CheckBatchNorm(i, /*like_operand=*/4));
+  return NormalizedAndTwoVectors(i, /*like_operand=*/4);
 }
 
 absl::Status CheckRng(const HloInstruction& i) {

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
@@ -130,6 +131,10 @@ class Lexer {
   }
   static bool IsNameCharacter(char c) {
     return (kCharacterClasses[static_cast<uint8_t>(c)] & kContinuesName) != 0;
+  }
+  // Whether all of a text is a name.
+  static bool IsName(absl::string_view text) {
+    return !text.empty() && IsNameStart(text[0]) && absl::c_all_of(text, IsNameCharacter);
   }
 
   // `[A-Za-z_][A-Za-z0-9_.-]*`, an attribute's name, an opcode, a word. Empty if none stands here;
