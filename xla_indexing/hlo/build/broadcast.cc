@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/proto/proto_literal.h"
 #include "xla_indexing/hlo/proto/proto_spelling.h"

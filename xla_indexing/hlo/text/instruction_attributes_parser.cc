@@ -2,8 +2,6 @@
 
 #include <bitset>
 #include <cstdint>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"

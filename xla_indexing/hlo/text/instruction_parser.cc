@@ -1,8 +1,6 @@
 #include "xla_indexing/hlo/text/instruction_parser.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>

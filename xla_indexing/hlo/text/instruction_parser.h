@@ -3,7 +3,7 @@
 #ifndef XLA_INDEXING_HLO_TEXT_INSTRUCTION_PARSER_H_
 #define XLA_INDEXING_HLO_TEXT_INSTRUCTION_PARSER_H_
 
-#include <cstdint>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"

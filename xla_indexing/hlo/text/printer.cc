@@ -187,12 +187,10 @@ void PrintLiteral(const Literal& literal, std::string* text) {
       PrintLiteral(literal.tuple_elements()[i], text);
     }
     text->append(")");
+  } else if (literal.IsSplat() && literal.ElementCount() > 0) {
+    PrintElement(literal, 0, text);
   } else {
-    if (literal.IsSplat() && literal.ElementCount() > 0) {
-      PrintElement(literal, 0, text);
-    } else {
-      PrintArray(literal, text);
-    }
+    PrintArray(literal, text);
   }
 }
 

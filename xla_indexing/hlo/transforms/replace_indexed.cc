@@ -1,8 +1,6 @@
 #include "xla_indexing/hlo/transforms/replace_indexed.h"
 
-#include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,7 +16,6 @@
 #include "xla_indexing/hlo/transforms/rewrite_module.h"
 #include "xla_indexing/hlo/types/attribute.h"
 #include "xla_indexing/hlo/types/attribute_values.h"
-#include "xla_indexing/hlo/types/literal.h"
 #include "xla_indexing/hlo/types/opcode.h"
 #include "xla_indexing/hlo/types/shape.h"
 

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,7 +12,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "absl/types/span.h"
 #include "xla_indexing/hlo/model/computation.h"
 #include "xla_indexing/hlo/transforms/rewrite_module.h"
 #include "xla_indexing/hlo/types/attribute.h"

@@ -3,11 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
-
 namespace xla_indexing {
 
 int64_t ReplicaGroups::IdCount() const {

@@ -67,16 +67,13 @@ std::string Layout::ToString() const {
   if (!dim_levels.empty()) absl::StrAppend(&text, "D(", dim_levels, ")");
   if (!tiles.empty()) absl::StrAppend(&text, "T");
   for (const Tile& tile : tiles) {
-    absl::StrAppend(&text, "(",
-                    absl::StrJoin(tile.dimensions, ",",
-                                  [](std::string* out, int64_t size) {
-                                    if (size == Tile::kCombineDimension) {
-                                      absl::StrAppend(out, "*");
-                                    } else {
-                                      absl::StrAppend(out, size);
-                                    }
-                                  }),
-                    ")");
+    absl::StrAppend(
+        &text, "(",
+        absl::StrJoin(tile.dimensions, ",",
+                      [](std::string* out, int64_t size) {
+                        out->append(size == Tile::kCombineDimension ? "*" : absl::StrCat(size));
+                      }),
+        ")");
   }
   if (tail_padding_alignment != 1) absl::StrAppend(&text, "L(", tail_padding_alignment, ")");
   if (index_type != ElementType::kTuple) {

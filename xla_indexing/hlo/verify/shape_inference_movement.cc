@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "xla_indexing/base/numbers/checked.h"
 #include "xla_indexing/hlo/model/instruction.h"

@@ -1,7 +1,6 @@
 // Shape rules of linear algebra, Fourier transforms, batch normalization and random numbers.
 
 #include <cstdint>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"

@@ -2,7 +2,6 @@
 // reduce-window, select-and-scatter, map, sort; and of scan and topk.
 
 #include <cstdint>
-#include <optional>
 #include <utility>
 #include <vector>
 
