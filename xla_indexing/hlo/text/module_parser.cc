@@ -1,6 +1,5 @@
 #include "xla_indexing/hlo/text/module_parser.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,28 +12,13 @@
 #include "xla_indexing/hlo/model/instruction_names.h"
 #include "xla_indexing/hlo/text/instruction_parser.h"
 #include "xla_indexing/hlo/text/parts/parse_shape.h"
+#include "xla_indexing/hlo/verify/shape_inference.h"
 
 namespace xla_indexing::internal {
 namespace {
 
 // The name of the computation that holds instructions which stand alone.
 constexpr absl::string_view kBareComputationName = "entry";
-
-// The number of nodes of a shape's tree, and its height.
-struct ShapeSize {
-  int64_t nodes = 1;
-  int64_t height = 0;
-};
-
-ShapeSize SizeOf(const Shape& shape) {
-  ShapeSize size;
-  for (const Shape& element : shape.tuple_elements()) {
-    const ShapeSize of_element = SizeOf(element);
-    size.nodes += of_element.nodes;
-    size.height = std::max(size.height, of_element.height + 1);
-  }
-  return size;
-}
 
 // The end of the tuple shape that begins at the start of `text`: the parenthesis that closes it, past
 // comments. 0 where there is none.
@@ -333,13 +317,12 @@ bool ModuleParser::ReadInternedShape(int depth, const Shape** shape) {
 }
 
 const Shape* ModuleParser::InternInferredShape(const char* position, const Shape& shape) {
-  constexpr int64_t kMaxNodes = int64_t{1} << 16;
   constexpr int64_t kMaxNodesOfAll = int64_t{1} << 20;
   if (shape.IsTuple()) {
-    const ShapeSize size = SizeOf(shape);
-    inferred_shape_nodes_ += size.nodes;
-    if (size.nodes > kMaxNodes || inferred_shape_nodes_ > kMaxNodesOfAll ||
-        size.height > kMaxParseDepth) {
+    int64_t nodes_left = kMostTupleNodes;
+    const int64_t levels = CountLevels(shape, &nodes_left);
+    inferred_shape_nodes_ += kMostTupleNodes - nodes_left;
+    if (nodes_left < 0 || inferred_shape_nodes_ > kMaxNodesOfAll || levels > kMaxParseDepth + 1) {
       lexer_.FailAt(position, "the shapes that this leaves out are too large; they must be given");
       return nullptr;
     }

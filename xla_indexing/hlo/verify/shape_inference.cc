@@ -1,5 +1,6 @@
 #include "xla_indexing/hlo/verify/shape_inference.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -114,6 +115,16 @@ absl::Status CheckIsValid(const Shape& shape) {
   return absl::InvalidArgumentError(
       absl::StrCat("layout ", shape.layout()->ToString(), " of ", shape_rules::Brief(shape),
                    " orders ", minor_to_major.size(), " dimensions, not ", shape.rank()));
+}
+
+int64_t CountLevels(const Shape& shape, int64_t* nodes_left) {
+  int64_t levels = 0;
+  --*nodes_left;
+  for (const Shape& element : shape.tuple_elements()) {
+    if (*nodes_left < 0) break;
+    levels = std::max(levels, CountLevels(element, nodes_left));
+  }
+  return levels + 1;
 }
 
 }  // namespace xla_indexing::internal

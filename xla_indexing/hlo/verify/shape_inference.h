@@ -10,6 +10,8 @@
 #ifndef XLA_INDEXING_HLO_VERIFY_SHAPE_INFERENCE_H_
 #define XLA_INDEXING_HLO_VERIFY_SHAPE_INFERENCE_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "xla_indexing/hlo/model/instruction.h"
@@ -43,6 +45,13 @@ absl::Status CheckShape(const HloInstruction& instruction);
 // An error where a dimension of an array in `shape` is negative, where its elements are so many
 // that their number does not fit 64 bits, or where its layout is not one of an array of its rank.
 absl::Status CheckIsValid(const Shape& shape);
+
+// The largest tuple shape that is inferred: without a bound, twenty lines that each double a tuple
+// make a shape of a million arrays. Shapes that are given have no such bound.
+inline constexpr int64_t kMostTupleNodes = int64_t{1} << 16;
+
+// The levels of a shape, 1 for an array. Takes its nodes off `*nodes_left`, and stops below 0.
+int64_t CountLevels(const Shape& shape, int64_t* nodes_left);
 
 }  // namespace xla_indexing::internal
 

@@ -20,25 +20,12 @@
 #include "xla_indexing/hlo/types/shape.h"
 #include "xla_indexing/hlo/verify/frame/shape_inference_rules.h"
 #include "xla_indexing/hlo/verify/frame/shape_inference_util.h"
+#include "xla_indexing/hlo/verify/shape_inference.h"
 
 namespace xla_indexing::internal::shape_rules {
 namespace {
 
-// The largest tuple shape that is inferred: without a bound, twenty lines that each double a tuple
-// make a shape of a million arrays. Shapes that are given have no such bound.
-constexpr int64_t kMostTupleNodes = int64_t{1} << 16;
 constexpr int64_t kMostTupleLevels = 256;
-
-// The levels of a shape, 1 for an array. Takes its nodes off `*nodes_left`, and stops below 0.
-int64_t CountLevels(const Shape& shape, int64_t* nodes_left) {
-  int64_t levels = 0;
-  --*nodes_left;
-  for (const Shape& element : shape.tuple_elements()) {
-    if (*nodes_left < 0) break;
-    levels = std::max(levels, CountLevels(element, nodes_left));
-  }
-  return levels + 1;
-}
 
 absl::StatusOr<const HloComputation*> CheckCalled(const HloInstruction& i, AttributeKey key) {
   XLA_INDEXING_ASSIGN_OR_RETURN(const auto* computation, RequireComputation(i, key));

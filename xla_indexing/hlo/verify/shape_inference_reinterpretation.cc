@@ -126,18 +126,14 @@ absl::Status CheckBitcastConvert(const HloInstruction& i) {
   // Both are powers of two.
   const int from = StorageBitWidth(operand.element_type());
   const int to = StorageBitWidth(type);
-  Shape expected = Shape::Scalar(type);
-  for (int64_t d = 0; d < operand.rank(); ++d) AppendDimension(operand, d, &expected);
-  if (from > to) {
-    expected.AddDimension(from / to);
-  } else if (from < to) {
-    if (operand.rank() == 0 || !SizesAgree(operand.dimensions().back(), to / from)) {
-      return Error(i, "the last dimension should have size ", to / from, " to make elements of ",
-                   to, " bits");
-    }
-    expected = Shape::Scalar(type);
-    for (int64_t d = 0; d + 1 < operand.rank(); ++d) AppendDimension(operand, d, &expected);
+  if (from < to && (operand.rank() == 0 || !SizesAgree(operand.dimensions().back(), to / from))) {
+    return Error(i, "the last dimension should have size ", to / from, " to make elements of ", to,
+                 " bits");
   }
+  const int64_t kept = operand.rank() - (from < to ? 1 : 0);
+  Shape expected = Shape::Scalar(type);
+  for (int64_t d = 0; d < kept; ++d) AppendDimension(operand, d, &expected);
+  if (from > to) expected.AddDimension(from / to);
   if (ShapesAgree(i.shape(), expected, Agreement::kExact)) return absl::OkStatus();
   return MismatchError(i, expected);
 }
