@@ -121,6 +121,11 @@ TEST_F(UtilizationTest, UpdatesOfAScatterAreReadOnceAtMost) {
       "c = s32[4096,1] and(i, ms)\nROOT s = f32[50000,1024] scatter(table, c", kEnd);
   Expect(Of(inside), 2, 4194304, 4194304);
   Expect(Of(inside, /*as_fusion=*/true), 2, 4194304, 4194304);
+  const std::string flat = absl::StrCat(kBegin, "s = f32[50000,1024] scatter(table, i", kEnd,
+                                        "t = f32[1024,50000] transpose(s), dimensions={1,0}\n",
+                                        "ROOT r = f32[512,100000] reshape(t)");
+  Expect(Of(flat, /*as_fusion=*/true), 2, Interval::Closed(0, 4194304),
+         Interval::Closed(0, 4194304));
 }
 
 TEST_F(UtilizationTest, AliasesAreNoTraffic) {

@@ -32,6 +32,7 @@
 #include "xla_indexing/ops/answers/parts/runtime_var_indexing.h"
 #include "xla_indexing/ops/values/element_value.h"
 #include "xla_indexing/query/utilization/determined_variables.h"
+#include "xla_indexing/query/utilization/digit_shape.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -443,6 +444,59 @@ Interval BoundReads(const Access& access, StepBudget* budget) {
   return CountBetween(least, CountPairs(access.map(), budget)).Intersect(CountUpTo(access.Most()));
 }
 
+// Whether a map takes floors or remainders of dimensions.
+bool TakesDigits(const IndexingMap& map) {
+  const auto is_variable = [](const Term& term) { return IsVariable(term.atom); };
+  const auto takes = [&](AffineExpr e) {
+    return !llvm::all_of(LinearSum::FromExpr(e).terms(), is_variable);
+  };
+  return llvm::any_of(map.results(), takes) ||
+         llvm::any_of(map.constraints(), [&](const Constraint& c) { return takes(c.expr); });
+}
+
+// The map from an output of these sizes with its dimensions in digits, where there are any.
+OperandIndexing InDigits(const OperandIndexing& indexing, const std::vector<int64_t>& sizes) {
+  const std::optional<DigitShape> digits = CommonDigits({indexing}, sizes);
+  std::optional<OperandIndexing> from;
+  if (digits) from = FromDigits(indexing, *digits);
+  return from ? *std::move(from) : indexing;
+}
+
+// The map from the output as one dimension: (d0) -> (d0 floordiv 6, d0 mod 6) to [2, 6], and on.
+std::optional<OperandIndexing> FromOneDimension(const OperandIndexing& indexing,
+                                                const std::vector<int64_t>& sizes) {
+  mlir::MLIRContext* context = indexing.map().context();
+  llvm::SmallVector<AffineExpr, 4> indices(sizes.size());
+  int64_t weight = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    const AffineExpr position = mlir::getAffineDimExpr(0, context);
+    const AffineExpr from_weight = weight > 0 ? FloorDiv(position, weight) : AffineExpr();
+    if (!from_weight || sizes[i] <= 0) return std::nullopt;
+    indices[i] = i == 0 ? from_weight : Mod(from_weight, sizes[i]);
+    const std::optional<int64_t> next = CheckedMul(weight, sizes[i]);
+    if (!indices[i] || !next) return std::nullopt;
+    weight = *next;
+  }
+  const IndexingMap to_output(kPartsFit, mlir::AffineMap::get(1, 0, indices, context),
+                              {{Interval::OfSize(weight), {}}}, {}, {}, {});
+  auto composed = ComposeOperandIndexing(OperandIndexing(kPartsFit, to_output), indexing);
+  if (!composed.ok()) return std::nullopt;
+  composed->Simplify();
+  return InDigits(*composed, {weight});
+}
+
+// The map from an output whose dimensions are those digits of which the map takes floors and
+// remainders, so that it has a variable for each: the result of a scatter may be reshaped. Elements of
+// the output keep their number.
+OperandIndexing FromDigitsOf(const OperandIndexing& indexing, const Shape& output) {
+  if (!TakesDigits(indexing.map())) return indexing;
+  const std::vector<int64_t> sizes(output.dimensions().begin(), output.dimensions().end());
+  OperandIndexing in_digits = InDigits(indexing, sizes);
+  if (!TakesDigits(in_digits.map())) return in_digits;
+  std::optional<OperandIndexing> from_one = FromOneDimension(indexing, sizes);
+  return from_one && !TakesDigits(from_one->map()) ? *std::move(from_one) : in_digits;
+}
+
 // Whether no element of the output reads through both maps, which have no range variables, whatever
 // the values: equal bindings are one value.
 bool AreDisjoint(const OperandIndexing& a, const OperandIndexing& b, StepBudget* budget) {
@@ -567,7 +621,8 @@ Interval CountReads(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& ou
       sum = sum.Add(CountUpTo(all_pairs));
       continue;
     }
-    Access access(*indexing, Counted::kPairs);
+    const bool has_values = !indexing->bindings().empty();
+    Access access(has_values ? FromDigitsOf(*indexing, output) : *indexing, Counted::kPairs);
     if (const std::optional<Interval> count = ReadsWhateverTheValues(access, budget)) {
       sum = sum.Add(indexing->IsExact() ? *count : CountUpTo(*count));
     } else if (indexing->IsExact()) {

@@ -158,6 +158,53 @@ TEST_F(SpreadingTest, StepsOfTwoDimensionsSpreadAsTheyDoOneByOne) {
   EXPECT_GT(spread, Cases(150));
 }
 
+// Windows of more steps than are taken one by one: intervals of distances, of some stride, that end
+// at the border; with what stays beside them, and with what the window adds in two iterations.
+TEST_F(SpreadingTest, LongWindowsSpreadAsTheirStepsDoOneByOne) {
+  const int windows = std::max(1, Cases(32));
+  int spread = 0;
+  for (int seed = 0; seed < windows; ++seed) {
+    Random random(seed);
+    const bool is_forward = random.OneIn(2);
+    const int64_t size = random.Between(68, 80);
+    const int64_t stride = random.OneIn(3) ? 2 : 1;
+    const int64_t steps = random.Between(65, 75);
+    const int64_t least = -random.Between(0, (steps - 1) * stride);
+    const std::string time = absl::StrCat(is_forward ? "d0 + 1" : "d0 - 1", ", ");
+    const std::string times = is_forward ? "d0 in [0, 2]" : "d0 in [1, 3]";
+    const std::string dims = absl::StrCat(times, ", d1 in [0, ", size - 1, "]");
+    // The distance is a range variable, or the index is.
+    std::vector<std::string> texts = {
+        stride == 2 || random.OneIn(2)
+            ? absl::StrCat("(d0, d1)[s0] -> (", time, "d1 + s0 * ", stride, " + ", least,
+                           "), domain: ", dims, ", s0 in [0, ", steps - 1, "], d1 + s0 * ", stride,
+                           " in [", -least, ", ", size - 1 - least, "]")
+            : absl::StrCat("(d0, d1)[s0] -> (", time, "s0), domain: ", dims, ", s0 in [0, ",
+                           size - 1, "], s0 - d1 in [", least, ", ", least + steps - 1, "]")};
+    if (random.OneIn(3)) {
+      texts.push_back(absl::StrCat("(d0, d1) -> (", time, "d1), domain: ", dims));
+    }
+    if (random.OneIn(3)) {
+      texts.push_back(absl::StrCat("(d0, d1) -> (d0 ", is_forward ? "+" : "-", " 2, d1), domain: ",
+                                   is_forward ? "d0 in [0, 1]" : "d0 in [2, 3]", ", d1 in [0, ",
+                                   size - 1, "]"));
+    }
+    spread += Check(texts) ? 1 : 0;
+    if (HasFailure()) return;
+  }
+  std::cout << spread << " of " << windows << " windows spread\n";
+  EXPECT_GE(spread, windows / 2);
+}
+
+// A window that ends before the border does, or leads from a part of the array only, stops.
+TEST_F(SpreadingTest, LongWindowsThatSomethingStopsDoNotSpread) {
+  const std::string window = absl::StrCat("(d0, d1)[s0] -> (d0 + 1, s0), domain: d0 in [0, ",
+                                          IsFullEffort() ? 2 : 1, "], ");
+  EXPECT_TRUE(Check({window + "d1 in [0, 89], s0 in [0, 89], s0 - d1 in [-40, 40]"}));
+  EXPECT_FALSE(Check({window + "d1 in [0, 89], s0 in [0, 49], s0 - d1 in [-40, 40]"}));
+  EXPECT_FALSE(Check({window + "d1 in [0, 49], s0 in [0, 89], s0 - d1 in [-40, 40]"}));
+}
+
 // A step that leads from a part of the box only is none of a stencil.
 TEST_F(SpreadingTest, StepsThatSomethingStopsDoNotSpread) {
   const std::vector<Interval> box = {Interval::OfSize(6)};

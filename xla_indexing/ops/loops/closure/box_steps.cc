@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -15,7 +17,9 @@
 #include "xla_indexing/affine/normal_form/simplifier.h"
 #include "xla_indexing/base/numbers/box.h"
 #include "xla_indexing/base/numbers/checked.h"
+#include "xla_indexing/base/numbers/congruence.h"
 #include "xla_indexing/base/numbers/interval.h"
+#include "xla_indexing/base/numbers/progression.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/expr/expr_util.h"
 #include "xla_indexing/map/indexing_map.h"
@@ -94,6 +98,81 @@ std::optional<std::vector<OperandIndexing>> WithoutFirstRange(const OperandIndex
   return with_all(map.ranges()[0].bounds, [](AffineExpr value) { return value; });
 }
 
+// How far an index moves along one dimension, and where it can lead to, as a result and constraints
+// on it, or on its distance from the dimension, say.
+class WindowOfDimension {
+ public:
+  static std::optional<WindowOfDimension> Of(const IndexingMap& map, int dim) {
+    WindowOfDimension window;
+    window.result_ = map.results()[dim];
+    window.from_ = map.dims()[dim].bounds;
+    window.distance_ = Sub(window.result_, mlir::getAffineDimExpr(dim, map.context()));
+    const LinearSum moved = LinearSum::FromExpr(window.distance_);
+    if (!moved.valid() || !IsSmall(window.from_)) return std::nullopt;
+    for (const bool from_distance : {true, false}) {
+      const LinearSum sum = from_distance ? moved : LinearSum::FromExpr(window.result_);
+      Interval& values = from_distance ? window.distances_ : window.to_;
+      if (sum.terms().empty()) {
+        values = Interval::Point(sum.constant());
+        return window;
+      }
+      const Term& term = sum.terms()[0];
+      const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
+      if (sum.terms().size() > 1 || !symbol) continue;
+      if (term.coefficient < -kMaxBoxStep || term.coefficient > kMaxBoxStep) return std::nullopt;
+      if (!from_distance && std::abs(term.coefficient) != 1) return std::nullopt;
+      window.range_ = symbol.getPosition();
+      window.stride_ = std::abs(term.coefficient);
+      values = map.ranges()[symbol.getPosition()].bounds.Mul(term.coefficient).Add(sum.constant());
+      return window;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<unsigned> range() const { return range_; }
+  const Interval& from() const { return from_; }
+
+  // Whether a constraint is on the result, or on the distance where all integers in an interval are
+  // distances.
+  bool Take(const Constraint& constraint) {
+    for (const int64_t sign : {1, -1}) {
+      const AffineExpr expr = Scale(constraint.expr, sign);
+      const Interval values = constraint.interval.Mul(sign);
+      if (const auto shift = ConstantIn(Sub(result_, expr))) {
+        to_ = to_.Intersect(values.Add(*shift));
+        return true;
+      }
+      if (const auto shift = ConstantIn(Sub(distance_, expr)); shift && stride_ == 1) {
+        distances_ = distances_.Intersect(values.Add(*shift));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // With all constraints taken, how far it moves and where it leads to.
+  std::optional<std::pair<Progression, Interval>> Finish() const {
+    const Interval to = to_.Intersect(from_.Add(distances_));
+    if (!IsSmall(to)) return std::nullopt;
+    // From the first distance on, whichever end that is, they are `stride_` apart.
+    if (stride_ > 1 && !IsSmall(distances_)) return std::nullopt;
+    const Congruence apart =
+        stride_ > 1 ? Congruence::Of(distances_.lower(), stride_) : Congruence::All();
+    const auto steps = Progression::Of(to.Sub(from_).Intersect(distances_), apart);
+    if (steps.IsEmpty()) return std::nullopt;
+    return std::pair(steps, to);
+  }
+
+ private:
+  AffineExpr result_;
+  AffineExpr distance_;
+  std::optional<unsigned> range_;
+  int64_t stride_ = 1;
+  Interval from_ = Interval::All();
+  Interval to_ = Interval::All();
+  Interval distances_ = Interval::All();
+};
+
 }  // namespace
 
 IntervalBox ShiftedBox(const IntervalBox& box, const BoxStep& step, int64_t sign) {
@@ -138,6 +217,20 @@ bool CoverBox(std::vector<IntervalBox> boxes, const IntervalBox& whole) {
 
 bool BoxTranslation::IsStill() const {
   return absl::c_all_of(step, [](int64_t c) { return c == 0; });
+}
+
+std::optional<IntervalBox> StepWindow::Box() const {
+  IntervalBox box;
+  for (size_t j = 0; j < from.size(); ++j) {
+    const Interval all = from[j].Union(to[j]);
+    const Interval& distances = steps[j].interval;
+    if (!all.Intersect(all.Sub(distances)).IsSubsetOf(from[j]) ||
+        !all.Intersect(all.Add(distances)).IsSubsetOf(to[j])) {
+      return std::nullopt;
+    }
+    box.push_back(all);
+  }
+  return box;
 }
 
 // A piece as pieces without range variables, where these are few.
@@ -187,6 +280,38 @@ std::optional<BoxTranslation> AsTranslation(const OperandIndexing& piece) {
   }
   if (translation.iterations == 0) return std::nullopt;
   return translation;
+}
+
+std::optional<StepWindow> AsWindow(const OperandIndexing& piece) {
+  if (piece.IsUnknown() || piece.replica_map() != nullptr) return std::nullopt;
+  const IndexingMap& map = piece.map();
+  if (map.num_runtimes() > 0 || map.num_dims() != map.num_results()) return std::nullopt;
+  const auto iterations =
+      ConstantIn(Sub(map.results()[0], mlir::getAffineDimExpr(0, map.context())));
+  if (!iterations || *iterations == 0) return std::nullopt;
+  StepWindow window = {*iterations, map.dims()[0].bounds};
+  std::vector<WindowOfDimension> dims;
+  std::set<unsigned> ranges;
+  for (int i = 1; i < map.num_dims(); ++i) {
+    const std::optional<WindowOfDimension> dim = WindowOfDimension::Of(map, i);
+    // A range variable of two dimensions ties them together.
+    if (!dim || (dim->range() && !ranges.insert(*dim->range()).second)) return std::nullopt;
+    dims.push_back(*dim);
+  }
+  if (static_cast<int>(ranges.size()) != map.num_ranges()) return std::nullopt;
+  for (const Constraint& constraint : map.constraints()) {
+    if (!llvm::any_of(dims, [&](WindowOfDimension& dim) { return dim.Take(constraint); })) {
+      return std::nullopt;
+    }
+  }
+  for (const WindowOfDimension& dim : dims) {
+    const auto steps_and_end = dim.Finish();
+    if (!steps_and_end) return std::nullopt;
+    window.steps.push_back(steps_and_end->first);
+    window.from.push_back(dim.from());
+    window.to.push_back(steps_and_end->second);
+  }
+  return window;
 }
 
 }  // namespace xla_indexing::internal

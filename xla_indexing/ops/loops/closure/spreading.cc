@@ -51,6 +51,30 @@ class Spreading {
     return found ? found : Find(translations, /*all=*/false);
   }
 
+  // In the box of a window, of which the translations are sums of steps.
+  static std::optional<Spreading> Find(const StepWindow& window,
+                                       const std::vector<BoxTranslation>& translations) {
+    Spreading found;
+    const std::optional<IntervalBox> box = window.Box();
+    if (!box) return std::nullopt;
+    found.iterations_ = window.iterations;
+    found.times_ = window.times;
+    found.box_ = *box;
+    found.progressions_ = window.steps;
+    found.goes_round_.assign(box->size(), false);
+    Product product;
+    for (size_t j = 0; j < box->size(); ++j) {
+      if (!found.ReachesSums(j)) return std::nullopt;
+      if (found.Moves(j)) product.dims.push_back(j);
+    }
+    found.products_.push_back(std::move(product));
+    const auto is_left_out = [&](const BoxTranslation& translation) {
+      return found.Inside(translation) == translation.domain && found.AddsWhatStepsAdd(translation);
+    };
+    if (!absl::c_all_of(translations, is_left_out)) return std::nullopt;
+    return found;
+  }
+
   // The part of a translation's domain that leads from the box into the box.
   IntervalBox Inside(const BoxTranslation& translation) const {
     return CommonBox(translation.domain, CommonBox(box_, ShiftedBox(box_, translation.step, -1)));
@@ -438,19 +462,28 @@ void AddOutside(const BoxTranslation& translation, const IntervalBox& box,
 std::optional<Spread> SpreadWithinBox(const std::vector<OperandIndexing>& pieces) {
   if (IsOff(Engine::kSpreading)) return std::nullopt;
   std::vector<BoxTranslation> translations;
+  std::optional<StepWindow> window;
+  ExactnessLabel label = ExactnessLabel::Exact();
   for (const OperandIndexing& piece : pieces) {
     const std::optional<std::vector<OperandIndexing>> parts = WithoutRanges(piece);
-    if (!parts) return std::nullopt;
+    if (!parts) {
+      // It has more steps than are taken one by one.
+      if (window) return std::nullopt;
+      window = AsWindow(piece);
+      if (!window) return std::nullopt;
+      label = piece.label();
+      continue;
+    }
     for (const OperandIndexing& part : *parts) {
       std::optional<BoxTranslation> translation = AsTranslation(part);
       if (!translation) return std::nullopt;
       translations.push_back(*std::move(translation));
     }
   }
-  if (translations.size() < 2) return std::nullopt;
-  const std::optional<Spreading> spreading = Spreading::Find(translations);
+  if (!window && translations.size() < 2) return std::nullopt;
+  const std::optional<Spreading> spreading =
+      window ? Spreading::Find(*window, translations) : Spreading::Find(translations);
   if (!spreading) return std::nullopt;
-  ExactnessLabel label = ExactnessLabel::Exact();
   Spread spread;
   for (const BoxTranslation& translation : translations) {
     const IntervalBox inside = spreading->Inside(translation);

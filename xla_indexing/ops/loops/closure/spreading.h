@@ -21,8 +21,11 @@
 // k iterations those are left out that add what k of S add.
 //
 // A piece whose range variables say how far it leads, such as (t, d0)[s0] -> (t - 1, s0) with
-// s0 - d0 in [-1, 1], is taken as one piece for each distance, of which there may be 64
-// (ops/loops/closure/box_steps.h).
+// s0 - d0 in [-1, 1], is taken as one piece for each distance, where these are few. One of more
+// distances, in progressions, is a product by itself where nothing but the border of its box stops it
+// and the other pieces are sums of its steps.
+//
+// How a piece steps within a box is found out in ops/loops/closure/box_steps.h.
 //
 // Example: x[i - 1] + x[i] + x[i + 1] with zeros outside, from output to input: (t, d0)[s0, s1] ->
 // (t - s0, s1), s1 in [0, n - 1], s1 - d0 in [-s0, s0].
