@@ -103,7 +103,7 @@ class CountedLeaves : public ValueEnvironment {
     return llvm::any_of(cases, is_unknown) ? ValueCases() : cases;
   }
 
-  std::optional<ValueCases> Iterations() const;
+  std::optional<ValueCases> CountIterations() const;
 
  private:
   std::optional<int64_t> StepOf(int64_t leaf) const {
@@ -203,7 +203,7 @@ std::optional<Enough> EnoughFor(const Constraint& constraint, AffineExpr k) {
   return need ? std::optional(Enough{need, c}) : std::nullopt;
 }
 
-std::optional<ValueCases> CountedLeaves::Iterations() const {
+std::optional<ValueCases> CountedLeaves::CountIterations() const {
   const std::optional<int64_t> most = MostIterations();
   if (!most) return std::nullopt;
   ValueCases condition = Condition(Interval::Closed(0, *most));
@@ -244,7 +244,7 @@ std::optional<ValueCases> IterationsOf(const CalledLoop& loop, const CountedLoop
   ValueCases all;
   for (Beginning& beginning : BeginningsOf(loop, counted, domain, around, context)) {
     const CountedLeaves leaves(loop, counted, domain, std::move(beginning), context);
-    std::optional<ValueCases> cases = leaves.Iterations();
+    std::optional<ValueCases> cases = leaves.CountIterations();
     if (!cases) return std::nullopt;
     llvm::append_range(all, *cases);
   }
