@@ -6,7 +6,7 @@
 //   linear_digits.cc    digits of linear sources
 //   affine_image.cc     numbers moved and scaled
 //
-// Each gives a form that does not depend on how a number came about. There is no result, or false,
+// Each gives a form that hardly depends on how a number came about. There is no result, or false,
 // where numbers do not fit int64, and past the bounds of depth and work.
 #ifndef XLA_INDEXING_AFFINE_MIXED_RADIX_NUMBER_RULES_H_
 #define XLA_INDEXING_AFFINE_MIXED_RADIX_NUMBER_RULES_H_

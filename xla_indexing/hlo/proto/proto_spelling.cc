@@ -239,12 +239,11 @@ std::string SpellSharding(const WireMessage& op_sharding) {
 }
 
 std::string SpellReplicaGroups(const WireMessage& instruction) {
-  const auto spell_lists = [](const WireMessage& message, ProtoField field) {
-    return absl::StrCat(
-        "{",
-        SpellEach(message, field, ",",
-                  [](const WireMessage& group) { return Braced(group, {1, "replica_ids"}); }),
-        "}");
+  const auto spell_list = [](const WireMessage& group) {
+    return Braced(group, {1, "replica_ids"});
+  };
+  const auto spell_lists = [&](const WireMessage& message, ProtoField field) {
+    return absl::StrCat("{", SpellEach(message, field, ",", spell_list), "}");
   };
   // Messages of older versions have the list itself.
   std::string text = spell_lists(instruction, {49, "replica_groups"});

@@ -429,8 +429,12 @@ std::optional<ValueCases> ElementEvaluator::FollowParameter(const Element& eleme
       std::optional<ValueCases> cases = environment_.InIteration(
           {caller, passed.path, passed.iterations}, variables_.domain(), element.leaf, number);
       if (!cases) return std::nullopt;
-      for (ValueCase& each : *cases) each.when.insert(each.when.begin(), when.begin(), when.end());
-      return cases;
+      ValueCases here;
+      for (ValueCase& each : *cases) {
+        each.when.insert(each.when.begin(), when.begin(), when.end());
+        if (!RangeOf(each.value, each.when).IsEmpty()) here.push_back(std::move(each));
+      }
+      return here;
     }
   } else if (caller.inlined_computation() == element.instruction->parent()) {
     passed.instruction = caller.operand(element.instruction->parameter_number());

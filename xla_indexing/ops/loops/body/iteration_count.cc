@@ -26,6 +26,14 @@ namespace {
 
 using ::mlir::AffineExpr;
 
+// Whether the value, or where it is so, depends on what is not known.
+bool IsUnknown(const ElementEvaluator& evaluator, const ValueCase& value) {
+  return !value.value || evaluator.HasUnknown(value.value) ||
+         llvm::any_of(value.when, [&](const Constraint& constraint) {
+           return evaluator.HasUnknown(constraint.expr);
+         });
+}
+
 // Where a loop begins with these values, each an expression; other leaves are not known.
 struct Beginning {
   Constraints when;
@@ -36,13 +44,9 @@ struct Beginning {
 // known of values in the loop's condition.
 class CountedLeaves : public ValueEnvironment {
  public:
-  CountedLeaves(const CalledLoop& loop, const CountedLoop& counted, const Domain& domain,
-                Beginning beginning, mlir::MLIRContext* context)
-      : loop_(loop.loop),
-        domain_(domain),
-        beginning_(std::move(beginning)),
-        counted_(counted),
-        context_(context) {}
+  CountedLeaves(const HloInstruction& loop, const CountedLoop& counted, const Domain& domain,
+                const Beginning& beginning, mlir::MLIRContext* context)
+      : loop_(loop), domain_(domain), beginning_(beginning), counted_(counted), context_(context) {}
 
   AffineExpr IterationNumber() const {
     return mlir::getAffineDimExpr(domain_.dims.size(), context_);
@@ -94,12 +98,7 @@ class CountedLeaves : public ValueEnvironment {
     ElementEvaluator evaluator(std::move(domain), context_, *this);
     ValueCases cases = MergeCases(evaluator.Evaluate(loop_.while_condition()->root_instruction(), 0,
                                                      {}, {&loop_}, beginning_.when));
-    const auto is_unknown = [&](const ValueCase& each) {
-      return !each.value || evaluator.HasUnknown(each.value) ||
-             llvm::any_of(each.when, [&](const Constraint& constraint) {
-               return evaluator.HasUnknown(constraint.expr);
-             });
-    };
+    const auto is_unknown = [&](const ValueCase& each) { return IsUnknown(evaluator, each); };
     return llvm::any_of(cases, is_unknown) ? ValueCases() : cases;
   }
 
@@ -118,7 +117,7 @@ class CountedLeaves : public ValueEnvironment {
 
   const HloInstruction& loop_;
   const Domain& domain_;
-  const Beginning beginning_;
+  const Beginning& beginning_;
   const CountedLoop& counted_;
   mlir::MLIRContext* context_;
 };
@@ -129,8 +128,12 @@ std::set<int64_t> LeavesThatCount(const HloInstruction& loop, const LoopCounter&
   for (const auto& [leaf, counting] : counter.leaves) leaves.insert(leaf);
   for (const auto& [leaf, step] : counter.steps) leaves.insert(leaf);
   for (const HloInstruction* user : loop.while_condition()->parameter(0)->users()) {
-    if (user->opcode() != HloOpcode::kGetTupleElement) continue;
-    leaves.insert(loop.shape().FirstLeafOfElement(user->tuple_index()));
+    // What another operation reads of the state is not looked for.
+    const bool is_one = user->opcode() == HloOpcode::kGetTupleElement;
+    const int64_t first = is_one ? loop.shape().FirstLeafOfElement(user->tuple_index()) : 0;
+    for (int64_t i = 0; i < (is_one ? user->shape() : loop.shape()).LeafCount(); ++i) {
+      leaves.insert(first + i);
+    }
   }
   return leaves;
 }
@@ -141,12 +144,7 @@ std::vector<Beginning> BeginningsOf(const CalledLoop& loop, const CountedLoop& c
                                     mlir::MLIRContext* context) {
   std::vector<Beginning> beginnings(1);
   ElementEvaluator evaluator(domain, context, around);
-  const auto is_unknown = [&](const ValueCase& each) {
-    return !each.value || evaluator.HasUnknown(each.value) ||
-           llvm::any_of(each.when, [&](const Constraint& constraint) {
-             return evaluator.HasUnknown(constraint.expr);
-           });
-  };
+  const auto is_unknown = [&](const ValueCase& each) { return IsUnknown(evaluator, each); };
   for (const int64_t leaf : LeavesThatCount(loop.loop, counted.counter)) {
     const Shape& array = loop.loop.shape().Leaf(leaf);
     if (!array.IsScalar() || !IsIntegral(array.element_type())) continue;
@@ -213,9 +211,14 @@ std::optional<ValueCases> CountedLeaves::CountIterations() const {
   const bool ends_first = condition[0].value == Constant(0, context_);
   const ValueCase& end = condition[ends_first ? 0 : 1];
   const ValueCase& more = condition[ends_first ? 1 : 0];
+  // Both say where the loop begins so, and one thing more.
   const size_t own = beginning_.when.size();
+  const auto is_of_beginning = [&](const ValueCase& each) {
+    return each.when.size() == own + 1 &&
+           std::equal(beginning_.when.begin(), beginning_.when.end(), each.when.begin());
+  };
   if (end.value != Constant(0, context_) || more.value != Constant(1, context_) ||
-      end.when.size() != own + 1 || more.when.size() != own + 1 ||
+      !is_of_beginning(end) || !is_of_beginning(more) ||
       end.when[own].expr != more.when[own].expr) {
     return std::nullopt;
   }
@@ -236,30 +239,39 @@ std::optional<ValueCases> CountedLeaves::CountIterations() const {
   return cases;
 }
 
-}  // namespace
-
-std::optional<ValueCases> IterationsOf(const CalledLoop& loop, const CountedLoop& counted,
-                                       const Domain& domain, const ValueEnvironment& around,
-                                       mlir::MLIRContext* context) {
+std::optional<ValueCases> CountIterations(const std::vector<Beginning>& beginnings,
+                                          const HloInstruction& loop, const CountedLoop& counted,
+                                          const Domain& domain, mlir::MLIRContext* context) {
   ValueCases all;
-  for (Beginning& beginning : BeginningsOf(loop, counted, domain, around, context)) {
-    const CountedLeaves leaves(loop, counted, domain, std::move(beginning), context);
-    std::optional<ValueCases> cases = leaves.CountIterations();
+  for (const Beginning& beginning : beginnings) {
+    const std::optional<ValueCases> cases =
+        CountedLeaves(loop, counted, domain, beginning, context).CountIterations();
     if (!cases) return std::nullopt;
     llvm::append_range(all, *cases);
   }
   return all;
 }
 
+}  // namespace
+
+std::optional<ValueCases> IterationsOf(const CalledLoop& loop, const CountedLoop& counted,
+                                       const Domain& domain, const ValueEnvironment& around,
+                                       mlir::MLIRContext* context) {
+  return CountIterations(BeginningsOf(loop, counted, domain, around, context), loop.loop, counted,
+                         domain, context);
+}
+
 std::optional<ValueCases> ValueInIteration(const CalledLoop& loop, const CountedLoop& counted,
                                            const Domain& domain, const ValueEnvironment& around,
                                            int64_t leaf, AffineExpr k) {
-  // Then nothing leaves its type.
-  if (!IterationsOf(loop, counted, domain, around, k.getContext())) return std::nullopt;
+  mlir::MLIRContext* context = k.getContext();
+  const std::vector<Beginning> beginnings = BeginningsOf(loop, counted, domain, around, context);
+  // Where it is known how often the loop runs nothing leaves its type.
+  if (!CountIterations(beginnings, loop.loop, counted, domain, context)) return std::nullopt;
   ValueCases cases;
-  for (const Beginning& beginning : BeginningsOf(loop, counted, domain, around, k.getContext())) {
-    const CountedLeaves leaves(loop, counted, domain, beginning, k.getContext());
-    const AffineExpr value = leaves.ValueOf(leaf, k);
+  for (const Beginning& beginning : beginnings) {
+    const AffineExpr value =
+        CountedLeaves(loop.loop, counted, domain, beginning, context).ValueOf(leaf, k);
     if (!value) return std::nullopt;
     cases.push_back({beginning.when, value});
   }
